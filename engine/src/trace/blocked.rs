@@ -15,7 +15,7 @@ pub enum Ending {
     GivenUp,
 }
 
-/// A visible operation that never happened.
+/// A visible operation that could not happen: never, or not until some moment of the execution.
 #[derive(Clone, Copy, Debug)]
 pub struct Blocked {
     /// The task.
@@ -23,6 +23,8 @@ pub struct Blocked {
     /// The footprint of its operation.
     pub access: StepAccess,
     gates: Gates,
+    /// The last entry of the task.
+    head: u32,
 }
 
 impl Trace {
@@ -33,22 +35,41 @@ impl Trace {
         if ending != Ending::Stuck {
             return;
         }
-        for (task, number) in tasks.iter().zip(0..) {
+        let mut blocked = std::mem::take(&mut self.blocked);
+        blocked.extend(self.waiting(tasks));
+        self.blocked = blocked;
+    }
+
+    /// Returns the next operations of the tasks that wait, as they are now; none of them can continue.
+    fn waiting(&self, tasks: &[Task]) -> impl Iterator<Item = Blocked> {
+        tasks.iter().zip(0..).filter_map(|(task, number)| {
             let pending = &task.pending;
             // What began at rest waits for what another task of its group waits for.
             let waits = task.status != Status::Ended && !task.begun_at_rest;
-            if waits && pending.visible && pending.gates != 0 {
-                let access = pending.access;
-                self.blocked.push(Blocked {
-                    task: number,
-                    access: StepAccess {
-                        key: Key::of(access.op, access.var),
-                        class: class_of(access.op, access.var, false).unwrap_or(Class::Write),
-                    },
-                    gates: pending.gates,
-                });
-            }
-        }
+            let access = pending.access;
+            (waits && pending.visible && pending.gates != 0).then(|| Blocked {
+                task: number,
+                access: StepAccess {
+                    key: Key::of(access.op, access.var),
+                    class: class_of(access.op, access.var, false).unwrap_or(Class::Write),
+                },
+                gates: pending.gates,
+                head: self.head(number),
+            })
+        })
+    }
+
+    /// Returns the operations for which tasks wait now, in the middle of the execution, with the steps that each could have
+    /// preceded. `is_enabled` says of a task that it can continue.
+    pub fn blocked_so_far(
+        &self,
+        tasks: &[Task],
+        is_enabled: impl Fn(u32) -> bool,
+    ) -> Vec<(Blocked, Vec<usize>)> {
+        let blocked = self.waiting(tasks).filter(|blocked| !is_enabled(blocked.task));
+        blocked
+            .map(|blocked| (blocked, self.races_of_blocked(&blocked)))
+            .collect()
     }
 
     /// Returns the way the last execution ended.
@@ -63,7 +84,7 @@ impl Trace {
 
     /// Returns the steps that a blocked operation could have preceded.
     pub fn races_of_blocked(&self, blocked: &Blocked) -> Vec<usize> {
-        let head = self.head(blocked.task);
+        let head = blocked.head;
         let mut steps = Vec::new();
         let Some(list) = self.keys.get(blocked.access.key.index()) else {
             return steps;
@@ -79,8 +100,7 @@ impl Trace {
     /// Returns `true` if a step happened before a blocked operation, or belongs to the same task.
     pub fn precedes_blocked(&self, earlier: usize, blocked: &Blocked) -> bool {
         let step = &self.steps[earlier];
-        let head = self.head(blocked.task);
         step.task == blocked.task
-            || step.stands != NONE && step.stands >= step.entries && self.known(step.stands, head)
+            || step.stands != NONE && step.stands >= step.entries && self.known(step.stands, blocked.head)
     }
 }

@@ -11,6 +11,7 @@
 
 mod adversities;
 mod agreement;
+mod blocked;
 mod claims;
 #[path = "../common/mod.rs"]
 mod common;

@@ -15,7 +15,7 @@ const MOST: u64 = 100_000;
 
 /// Compares all searches of a program with the model.
 #[track_caller]
-fn agree(program: &[&[Op]]) {
+pub(super) fn agree(program: &[&[Op]]) {
     let program = Program(program.iter().map(|ops| ops.to_vec()).collect());
     let expected = Expected::of(&program, MOST).expect("few interleavings");
     for case in CASES {

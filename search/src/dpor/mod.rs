@@ -77,7 +77,7 @@ use intermezzo_engine::strategy::{
     ChoicePoint, Coverage, FallbackReason, Needs, Parallel, Partition, Partitioned, Plan, Resumable, SoFar,
     Status, Strategy, TimeIsOver,
 };
-use intermezzo_engine::trace::{Ending, Trace};
+use intermezzo_engine::trace::{Blocked, Ending, Trace};
 use intermezzo_sdk::TaskId;
 use known_states::KnownStates;
 use node::{Candidate, Node, Path};
@@ -93,6 +93,8 @@ struct Abort {
     /// The numbers of steps, and of choices, that belong to the search; later ones do not.
     steps: usize,
     choices: usize,
+    /// The operations that were blocked there, each with the steps that it could have preceded.
+    blocked: Vec<(Blocked, Vec<usize>)>,
 }
 
 /// The state when the running execution was prepared, with which to run it again.
@@ -195,9 +197,19 @@ impl Dpor {
         } else {
             &mut self.redundant
         } += 1;
+        // What follows is shown elsewhere, and there a task that waits here may go on only after a step that another task
+        // takes there earlier. So with source sets, which plan one step at a time, its races are not found there.
+        let blocked = match self.insertion {
+            Insertion::SourceSets => {
+                let is_enabled = |task| point.is_enabled(task);
+                point.trace().blocked_so_far(point.created_tasks(), is_enabled)
+            }
+            Insertion::WakeupTrees | Insertion::Bounded(_) => Vec::new(),
+        };
         self.cut = Some(Abort {
             steps: self.nodes.len(),
             choices: point.choices,
+            blocked,
         });
     }
 

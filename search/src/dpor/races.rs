@@ -14,7 +14,7 @@ use super::tree::Explored;
 use super::{Dpor, Insertion};
 use intermezzo_engine::schedule::Choice;
 use intermezzo_engine::strategy::FallbackReason;
-use intermezzo_engine::trace::{Ending, Race, Trace};
+use intermezzo_engine::trace::{Blocked, Ending, Race, Trace};
 
 /// The status of a race.
 #[derive(Clone, Copy, Debug)]
@@ -110,17 +110,32 @@ impl Dpor {
         self.examined = examined;
         self.sequences = Some(sequences);
         self.reverse_ends_of_waits(trace, choices, steps);
-        if trace.ending() == Ending::Stuck && self.cut.is_none() {
-            self.reverse_races_of_blocked(trace, choices, steps);
+        if let Some(cut) = &mut self.cut {
+            let blocked = std::mem::take(&mut cut.blocked);
+            if !blocked.is_empty() {
+                self.reverse_races_of_blocked(trace, choices, steps, &blocked);
+            }
+        } else if trace.ending() == Ending::Stuck {
+            let blocked = trace.blocked().iter();
+            let blocked: Vec<_> = blocked
+                .map(|&blocked| (blocked, trace.races_of_blocked(&blocked)))
+                .collect();
+            self.reverse_races_of_blocked(trace, choices, steps, &blocked);
         }
     }
 
-    /// Does the same for races with blocked operations.
+    /// Does the same for races with blocked operations, each with the steps that it could have preceded.
     #[inline(never)]
-    fn reverse_races_of_blocked(&mut self, trace: &Trace, choices: &[Choice], steps: usize) {
+    fn reverse_races_of_blocked(
+        &mut self,
+        trace: &Trace,
+        choices: &[Choice],
+        steps: usize,
+        blocked: &[(Blocked, Vec<usize>)],
+    ) {
         let mut sequences = self.take_sequences();
-        for blocked in trace.blocked() {
-            for earlier in trace.races_of_blocked(blocked) {
+        for (blocked, races) in blocked {
+            for &earlier in races {
                 if earlier > 0 && !sequences.analysis_limit().ends_after(steps - earlier.min(steps)) {
                     let sequence = sequences.reversing_blocked(trace, earlier, blocked, steps);
                     if let Some(sequence) = sequence {

@@ -1,0 +1,75 @@
+//! Executions that end early, because only steps are left that other executions show, while other tasks wait.
+//!
+//! Elsewhere such a task goes on after a step that comes earlier there. Source sets plan one step at a time, so its races
+//! must be found here as well.
+
+use super::program::Op::{Load, Lock, Park, Receive, Release, Send, Spawn, Store, TryReceive, Unpark};
+use super::program::Program;
+use super::readers::agree;
+use super::{CASES, Expected, compare, name, variable};
+use quickcheck::{Arbitrary, Gen};
+
+/// Programs with more interleavings are not compared.
+const MOST: u64 = 60_000;
+
+/// The second task waits in its critical section for the first one, whose step sleeps. The third one, which can free it as
+/// well, waits for the lock.
+#[test]
+fn a_task_that_waits_for_a_lock_goes_first() {
+    agree(&[
+        &[Spawn(1), Spawn(2), Spawn(3), Send(0, 1)],
+        &[Lock(0), Receive(0), Release],
+        &[Lock(0), Send(0, 2), Release],
+        &[Lock(0), Release],
+    ]);
+}
+
+/// Draws a program of critical sections in which tasks wait for each other.
+fn draw(g: &mut Gen) -> Program {
+    let below = |g: &mut Gen, most: usize| usize::arbitrary(g) % most;
+    let step = |g: &mut Gen, task: usize| match below(g, 8) {
+        // The first task that receives is the only one.
+        0 | 1 if task == 1 => [Receive(0), TryReceive(0)][usize::from(below(g, 4) == 0)],
+        0 | 1 => Send(0, task as u8),
+        2 => Park,
+        3 | 4 => Unpark(below(g, 4)),
+        5 => Load(0),
+        _ => Store(0, task as u8),
+    };
+    let mut tasks = vec![vec![Spawn(1), Spawn(2), Spawn(3)]];
+    let first = step(g, 0);
+    tasks[0].push(first);
+    for task in 1..4 {
+        let mut ops = Vec::new();
+        if below(g, 6) == 0 {
+            ops.push(step(g, task));
+        }
+        ops.push(Lock(0));
+        if below(g, 4) > 0 {
+            ops.push(step(g, task));
+        }
+        ops.push(Release);
+        tasks.push(ops);
+    }
+    Program(tasks)
+}
+
+#[test]
+fn random_critical_sections_agree() {
+    let g = &mut Gen::from_size_and_seed(8, variable("BLOCKED_SEED").unwrap_or(7));
+    let all = variable("BLOCKED_PROGRAMS").unwrap_or(120);
+    let mut compared = 0;
+    for _ in 0..all {
+        let program = draw(g);
+        let Some(expected) = Expected::of(&program, MOST) else {
+            continue;
+        };
+        compared += 1;
+        for case in CASES {
+            if let Err(problem) = compare(&program, &expected, case, 1) {
+                panic!("{program:?} {}: {problem}", name(case));
+            }
+        }
+    }
+    assert!(2 * compared > all, "{compared} of {all}");
+}

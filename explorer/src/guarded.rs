@@ -28,7 +28,7 @@ pub struct StrategyError {
     pub strategy: String,
     /// The error, and what to do about it.
     pub problem: String,
-    /// What the search had found before. Each finding has a schedule that shows it again.
+    /// The findings of the search before the error. Each has a schedule that shows it again.
     pub findings: Vec<Finding>,
 }
 

@@ -6,7 +6,10 @@
 use super::program::Op::{Load, Lock, Park, Receive, Release, Send, Spawn, Store, TryReceive, Unpark};
 use super::program::Program;
 use super::readers::agree;
-use super::{CASES, Expected, compare, name, variable};
+use super::{CASES, Expected, compare, explorer, name, variable};
+use crate::run::explore;
+use intermezzo_explorer::report::united_traces;
+use intermezzo_explorer::{Environment, Reduction};
 use quickcheck::{Arbitrary, Gen};
 
 /// Programs with more interleavings are not compared.
@@ -22,6 +25,41 @@ fn a_task_that_waits_for_a_lock_goes_first() {
         &[Lock(0), Send(0, 2), Release],
         &[Lock(0), Release],
     ]);
+}
+
+/// Asserts that the shares of a search have all traces together.
+#[track_caller]
+fn shares_agree(program: &Program) {
+    for reduction in [Reduction::SourceDpor, Reduction::Dpor] {
+        let whole = || explorer((reduction, None), Environment::calm());
+        let (wanted, _) = explore(program, whole(), false);
+        for count in [2, 3, 8, 20] {
+            let shares = (1..=count).map(|number| {
+                let share = whole().set("partition", &format!("{number}/{count}"));
+                explore(program, share, false).0
+            });
+            let shares: Vec<_> = shares.collect();
+            let parts = shares.iter().map(|report| &*report.share().unwrap().traces);
+            assert_eq!(
+                united_traces(parts),
+                Ok(wanted.traces()),
+                "{program:?} {} in {count}",
+                name((reduction, None))
+            );
+        }
+    }
+}
+
+/// In a share, tasks sleep whose steps other shares run.
+#[test]
+fn shares_together_show_all_of_critical_sections() {
+    let g = &mut Gen::from_size_and_seed(8, variable("BLOCKED_SEED").unwrap_or(8));
+    for _ in 0..variable("BLOCKED_PROGRAMS").unwrap_or(40) {
+        let program = draw(g);
+        if Expected::of(&program, MOST).is_some() {
+            shares_agree(&program);
+        }
+    }
 }
 
 /// Draws a program of critical sections in which tasks wait for each other.

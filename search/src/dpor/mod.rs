@@ -198,13 +198,15 @@ impl Dpor {
             &mut self.redundant
         } += 1;
         // What follows is shown elsewhere, and there a task that waits here may go on only after a step that another task
-        // takes there earlier. So with source sets, which plan one step at a time, its races are not found there.
-        let blocked = match self.insertion {
-            Insertion::SourceSets => {
+        // takes there earlier. So its races are not found there for the places before this one, where one step is planned at
+        // a time: with source sets, and above the frontier of a share.
+        let plans_steps = self.insertion == Insertion::SourceSets || self.partition.is_some();
+        let blocked = match plans_steps && !self.is_bounded() {
+            true => {
                 let is_enabled = |task| point.is_enabled(task);
                 point.trace().blocked_so_far(point.created_tasks(), is_enabled)
             }
-            Insertion::WakeupTrees | Insertion::Bounded(_) => Vec::new(),
+            false => Vec::new(),
         };
         self.cut = Some(Abort {
             steps: self.nodes.len(),

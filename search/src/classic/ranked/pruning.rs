@@ -16,6 +16,9 @@ use std::sync::Arc;
 /// The visited states, and the results of visits.
 pub(super) struct Pruning {
     states: Arc<Fingerprints<()>>,
+    /// The states that the running execution was the first to reach. They are known once it has ended: if it is run again,
+    /// it need not reach them again, and what follows them would be missed.
+    reached: Vec<u128>,
     /// The number of choices after which the running execution reached a known state.
     known_after: Option<usize>,
     pub(super) redundant: u64,
@@ -29,6 +32,7 @@ impl Pruning {
     pub(super) fn new(bytes: usize) -> Pruning {
         Pruning {
             states: Arc::new(Fingerprints::new(bytes)),
+            reached: Vec::new(),
             known_after: None,
             redundant: 0,
         }
@@ -41,11 +45,15 @@ impl Pruning {
 
     /// Ends the execution. Returns the number of its own choices, if it reached a known state.
     pub(super) fn take(&mut self) -> Option<usize> {
+        for state in self.reached.drain(..) {
+            self.states.visit(state, || (), |()| ());
+        }
         self.known_after.take()
     }
 
     /// Notes that the execution is run again.
     pub(super) fn again(&mut self) {
+        self.reached.clear();
         if self.known_after.take().is_some() {
             self.redundant -= 1;
         }
@@ -71,10 +79,12 @@ impl Pruning {
                 .contains(point.trace().state_fingerprint(&some_of(chosen), going_on))
         });
         let here = point.trace().state_fingerprint(&numbers, going_on);
-        let known = by_fewer || self.states.visit(here, || (), |()| ()).is_some();
+        let known = by_fewer || self.states.contains(here);
         if known {
             self.known_after = Some(point.choices);
             self.redundant += 1;
+        } else {
+            self.reached.push(here);
         }
         known
     }

@@ -243,12 +243,18 @@ impl Room {
     }
 }
 
+/// The number of bytes from the top of a stack in which its first job finds nothing, whether it was just mapped or had jobs in
+/// an earlier exploration. So an execution seldom has to be run again because of what is left there.
+const CLEARED_AT_FIRST: usize = 64 << 10;
+
 /// A pooled coroutine and its room.
 pub(crate) struct Fiber {
     coroutine: Coroutine,
     stack_bytes: usize,
     /// The number of bytes from the top of the stack in which the job found nothing of earlier ones.
     cleared: usize,
+    /// `true` until the fiber has a job.
+    is_unused: bool,
     pub room: Room,
 }
 
@@ -258,11 +264,18 @@ impl Fiber {
     /// # Errors
     /// No memory can be mapped for a stack.
     pub(super) fn new(stack_bytes: usize, entry: Entry) -> std::io::Result<Box<Fiber>> {
-        let stack = pooled(stack_bytes).map_or_else(|| mapped(stack_bytes), Ok)?;
+        let pooled = pooled(stack_bytes);
+        let has_remains = pooled.is_some();
+        let stack = pooled.map_or_else(|| mapped(stack_bytes), Ok)?;
+        let mut coroutine = Coroutine::new(stack, entry)?;
+        if has_remains {
+            coroutine.clear(CLEARED_AT_FIRST.min(stack_bytes));
+        }
         Ok(Box::new(Fiber {
-            coroutine: Coroutine::new(stack, entry)?,
+            coroutine,
             stack_bytes,
             cleared: 0,
+            is_unused: true,
             room: Room::new(),
         }))
     }
@@ -322,7 +335,10 @@ impl Fiber {
     /// Clears this many bytes from the top of the stack of what earlier jobs have left there.
     #[inline(always)]
     pub(super) fn clear(&mut self, bytes: usize) {
-        self.cleared = bytes;
+        self.cleared = match std::mem::take(&mut self.is_unused) {
+            true => bytes.max(CLEARED_AT_FIRST),
+            false => bytes,
+        };
         if bytes > 0 {
             self.coroutine.clear(bytes.min(self.stack_bytes));
         }

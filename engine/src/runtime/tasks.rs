@@ -80,10 +80,8 @@ impl Tasks {
     #[allow(dead_code, reason = "the states of tasks are not compared on all targets")]
     pub(super) fn note_compared(&mut self, bytes: usize) {
         let bytes = bytes + BELOW;
-        if bytes > self.fibers[self.running as usize].cleared() {
-            self.is_unclear = true;
-            self.cleared = self.cleared.max(bytes.next_multiple_of(CLEARED_UNIT));
-        }
+        self.cleared = self.cleared.max(bytes.next_multiple_of(CLEARED_UNIT));
+        self.is_unclear |= bytes > self.fibers[self.running as usize].cleared();
     }
 
     /// Returns `true` if the state of a task was compared in which an earlier task may have left something.

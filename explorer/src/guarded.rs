@@ -81,8 +81,8 @@ impl Watch {
         self.error.get().cloned().map_or(Ok(()), Err)
     }
 
-    /// Returns the error of the search, with what the report says was found before; also if one of its calls did not
-    /// return: the report tells why.
+    /// Returns the error of the search, with the findings of the report. If a call did not return, that is the error, and
+    /// the report has the reason.
     ///
     /// # Errors
     /// As said.

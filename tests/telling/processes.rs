@@ -75,7 +75,7 @@ fn each_process_writes_the_same_reports() {
 }
 
 /// Two tasks wait in loops for a flag that is never set, while a thread that is not controlled lives for this long.
-fn nobody_sets_the_flag(others_live: Option<Duration>) {
+fn the_flag_is_never_set(others_live: Option<Duration>) {
     if let Some(lifetime) = others_live {
         thread::spawn(move || thread::sleep(lifetime));
     }
@@ -92,12 +92,12 @@ fn nobody_sets_the_flag(others_live: Option<Duration>) {
     });
 }
 
-/// A thread that is new in the process may end a loop, so the loop goes round more often while there is one. How often
-/// depends on real time, and nothing that a report or a recording says does.
+/// A new thread of the process may end a loop, so the loops go round more often while there is one. How often depends on
+/// real time; reports and recordings do not.
 #[test]
 fn a_livelock_is_the_same_among_new_threads() {
     let explored = |others_live: Option<Duration>| {
-        let body = move || nobody_sets_the_flag(others_live);
+        let body = move || the_flag_is_never_set(others_live);
         let explorer = || {
             Explorer::new()
                 .program("telling::livelock")

@@ -135,7 +135,7 @@ impl Rounds {
     }
 }
 
-/// The figures of an execution at the moment at which every released task had gone round often enough.
+/// The figures of an execution when every released task had made its last rounds for the first time.
 #[derive(Clone, Copy)]
 struct Figures {
     steps: u64,
@@ -157,7 +157,7 @@ pub(super) struct Spins {
     last_rounds: bool,
     /// The number of events when they were released.
     events_before: usize,
-    /// The figures that count if no released task leaves its loop; `None` until each has gone round often enough.
+    /// The figures to report if the loops do not end; `None` until then.
     counted: Option<Figures>,
     /// `true` if the last yield does not count.
     void_yield: bool,

@@ -15,7 +15,7 @@ pub enum Ending {
     GivenUp,
 }
 
-/// A visible operation that could not happen: never, or not until some moment of the execution.
+/// A visible operation that waits at a gate: at the end of an execution, or at an earlier point of it.
 #[derive(Clone, Copy, Debug)]
 pub struct Blocked {
     /// The task.
@@ -23,8 +23,8 @@ pub struct Blocked {
     /// The footprint of its operation.
     pub access: StepAccess,
     gates: Gates,
-    /// The last entry of the task.
-    head: u32,
+    /// The number of steps before the point at which it was blocked. Eliding a round renumbers entries, but not steps.
+    steps: usize,
 }
 
 impl Trace {
@@ -40,7 +40,7 @@ impl Trace {
         self.blocked = blocked;
     }
 
-    /// Returns the next operations of the tasks that wait, as they are now; none of them can continue.
+    /// Returns the next operation of each task that has announced one with a gate, whether or not the gate is open.
     fn waiting(&self, tasks: &[Task]) -> impl Iterator<Item = Blocked> {
         tasks.iter().zip(0..).filter_map(|(task, number)| {
             let pending = &task.pending;
@@ -54,13 +54,13 @@ impl Trace {
                     class: class_of(access.op, access.var, false).unwrap_or(Class::Write),
                 },
                 gates: pending.gates,
-                head: self.head(number),
+                steps: self.steps.len(),
             })
         })
     }
 
-    /// Returns the operations for which tasks wait now, in the middle of the execution, with the steps that each could have
-    /// preceded. `is_enabled` says of a task that it can continue.
+    /// Returns the operations that are blocked at this point of the execution, each with the steps that it could have
+    /// preceded. `is_enabled` returns `true` for a task that can continue.
     pub fn blocked_so_far(
         &self,
         tasks: &[Task],
@@ -82,9 +82,18 @@ impl Trace {
         &self.blocked
     }
 
+    /// Returns the last entry that the blocked task had at that point.
+    fn head_of(&self, blocked: &Blocked) -> u32 {
+        let mut head = self.head(blocked.task);
+        while head != NONE && self.entries[head as usize].step as usize >= blocked.steps {
+            head = self.entries[head as usize].before;
+        }
+        head
+    }
+
     /// Returns the steps that a blocked operation could have preceded.
     pub fn races_of_blocked(&self, blocked: &Blocked) -> Vec<usize> {
-        let head = blocked.head;
+        let head = self.head_of(blocked);
         let mut steps = Vec::new();
         let Some(list) = self.keys.get(blocked.access.key.index()) else {
             return steps;
@@ -101,6 +110,8 @@ impl Trace {
     pub fn precedes_blocked(&self, earlier: usize, blocked: &Blocked) -> bool {
         let step = &self.steps[earlier];
         step.task == blocked.task
-            || step.stands != NONE && step.stands >= step.entries && self.known(step.stands, blocked.head)
+            || step.stands != NONE
+                && step.stands >= step.entries
+                && self.known(step.stands, self.head_of(blocked))
     }
 }

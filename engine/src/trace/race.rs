@@ -150,12 +150,13 @@ impl Trace {
     }
 
     /// Returns the steps with accesses to a key, before `group` in its list, that an operation could have preceded: one
-    /// that knows what `knows` knows, and waits for `gates`. They are those of the latest group that has any.
+    /// that knows what `knows` knows, and waits for `gates`. They are those of the latest group that has any; and, if shares
+    /// kept the gate closed since before that group, those of the groups before, too.
     ///
     /// An operation that waits at a gate could not have preceded a step that opened the gate, but perhaps the one that
     /// closed it. So a lock races with the last time that the lock was taken, not with its release. Shares may keep the
-    /// gate closed across several groups, if another task fails to take the lock meanwhile, or if a writer becomes a
-    /// reader. Then the operation races with the first ones, too: they may have waited for the later ones.
+    /// gate closed across several groups: another task fails to take the lock in between, or a writer becomes a reader. An
+    /// earlier reader may have waited for a later one, so the operation may be able to precede only the earlier.
     #[inline(always)]
     pub(super) fn could_precede(
         &self,

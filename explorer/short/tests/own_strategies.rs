@@ -169,7 +169,7 @@ fn a_panic_is_the_strategys_error() {
     }
 }
 
-/// An error tells also what was found before it, with schedules that can be replayed.
+/// An error also has the findings before it, with schedules that can be replayed.
 #[test]
 fn an_error_keeps_what_was_found_before() {
     let odd = || assert_eq!(choose(2), 0, "an odd one");

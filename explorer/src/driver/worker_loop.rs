@@ -235,7 +235,7 @@ impl<'a> WorkerLoop<'a> {
         self.pace.count(executed.steps);
         self.tally.elsewhere += 1;
         if executed.sound > self.planned {
-            self.fall_back(executed.sound, None);
+            self.fall_back(executed.sound, None, false);
         }
     }
 
@@ -303,7 +303,7 @@ impl<'a> WorkerLoop<'a> {
         if let Some(left) = &mut self.trial {
             *left = left.saturating_sub(executed.steps);
         }
-        let (mut sound, mut reason) = (executed.sound, None);
+        let (mut sound, mut reason, mut by_plans) = (executed.sound, None, false);
         if self.common.several && sound < SoundReduction::SourceSets && self.worker.chose_values() {
             // Workers that share wakeup trees treat a step as one, not as one for each chosen value.
             (sound, reason) = (
@@ -315,10 +315,9 @@ impl<'a> WorkerLoop<'a> {
             );
         }
         if executed.shares_locks && sound.max(self.planned) == SoundReduction::SourceSets {
-            (sound, reason) = (
-                SoundReduction::Caching,
-                Some("the test shares a lock among readers"),
-            );
+            (sound, reason) = (SoundReduction::Caching, Some("the test takes a read lock"));
+            // Without the bound, wakeup trees are sound again: it is not what the test needs in any case.
+            by_plans = true;
         }
         if executed.scoping.region_unheeded
             && self.common.kind == Kind::OfSettings
@@ -328,17 +327,18 @@ impl<'a> WorkerLoop<'a> {
                 SoundReduction::Nothing,
                 Some("the test turns preemptions off in a region"),
             );
+            by_plans = false;
             // From here on the region takes effect.
             self.tally.scoping.region_unheeded = false;
         }
         if sound > self.planned && !executed.departed {
-            self.fall_back(sound, reason);
+            self.fall_back(sound, reason, by_plans);
         }
     }
 
     /// Has a weaker reduction take over, for all workers.
     #[cold]
-    fn fall_back(&mut self, sound: SoundReduction, reason: Option<&str>) {
+    fn fall_back(&mut self, sound: SoundReduction, reason: Option<&str>, by_plans: bool) {
         let drawn = self.worker.status(0).drawn;
         let reason = match reason {
             Some(reason) => reason.to_owned(),
@@ -349,7 +349,7 @@ impl<'a> WorkerLoop<'a> {
                 None => "the test does something for which a stronger one is not sound".to_owned(),
             },
         };
-        self.common.fall_back(sound, drawn, reason, false);
+        self.common.fall_back(sound, drawn, reason, by_plans);
     }
 
     /// Continues with the weaker reduction that took over. Wakes the workers that wait for work of the previous search.

@@ -7,6 +7,7 @@
 //! - `EXPLORED_SEED`: the seed from which they are drawn
 //! - `EXPLORED_INTERLEAVINGS`: the maximum number of interleavings of a program
 //! - `EXPLORED_FAIR`, `EXPLORED_SLEEPERS`, `EXPLORED_TIMED`: the numbers of programs of these suites
+//! - `BLOCKED_PROGRAMS`, `BLOCKED_SEED`: the number of random critical sections, and their seed
 //! - `EXPLORED_REDUCTION`: the name of the only reduction to compare
 
 mod adversities;

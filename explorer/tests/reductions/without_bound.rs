@@ -1,7 +1,7 @@
 //! Partial-order reduction with a bound on preemptions, which the default strategy tries without the bound first.
 
-use intermezzo_explorer::sync::Arc;
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use intermezzo_explorer::sync::{Arc, RwLock};
 use intermezzo_explorer::{Coverage, Environment, Explorer, Reduction, Report, Strategy, thread};
 use std::time::Duration;
 
@@ -181,6 +181,32 @@ fn another_reduction_within_the_bound_does_not_end_the_search_without_it() {
     assert_ne!(found.reduction(), "caching", "{found}");
     assert_eq!(found.coverage(), whole.coverage(), "{found}");
     assert_eq!(found.traces(), whole.traces(), "{found}");
+    assert!(notes(&found).is_empty(), "{found}");
+}
+
+/// Read locks give way to caching within the bound, and have no reason to without it.
+#[test]
+fn read_locks_do_not_end_the_search_without_the_bound() {
+    let test = || {
+        let lock = RwLock::new(0);
+        thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| *lock.read().unwrap());
+            }
+            scope.spawn(|| *lock.write().unwrap() = 1);
+        });
+    };
+    let within = explorer(Strategy::auto()).preemptions(1).steps_without_bound(0);
+    assert_eq!(within.explore(test).reduction(), "caching");
+    let whole = explorer(Strategy::dfs()).explore(test);
+    let found = explorer(Strategy::auto())
+        .preemptions(1)
+        .steps_without_bound(whole.steps() + 100)
+        .explore(test);
+    assert_eq!(found.reduction(), "dpor", "{found}");
+    assert_eq!(found.coverage(), whole.coverage(), "{found}");
+    assert_eq!(found.traces(), whole.traces(), "{found}");
+    assert!(found.executions() > whole.executions(), "{found}");
     assert!(notes(&found).is_empty(), "{found}");
 }
 

@@ -197,11 +197,11 @@ impl Dpor {
         } else {
             &mut self.redundant
         } += 1;
-        // What follows is shown elsewhere, and there a task that waits here may go on only after a step that another task
-        // takes there earlier. So its races are not found there for the places before this one, where one step is planned at
-        // a time: with source sets, and above the frontier of a share.
+        // Other executions show what follows. In them, a task that waits here may continue only after another task's step
+        // that comes earlier. Its races are then found behind that step only. That is not enough where one step is planned
+        // at a time: with source sets, and above the frontier of a share.
         let plans_steps = self.insertion == Insertion::SourceSets || self.partition.is_some();
-        let blocked = match plans_steps && !self.is_bounded() {
+        let waiting = match plans_steps && !self.is_bounded() {
             true => {
                 let is_enabled = |task| point.is_enabled(task);
                 point.trace().blocked_so_far(point.created_tasks(), is_enabled)
@@ -211,7 +211,7 @@ impl Dpor {
         self.cut = Some(Abort {
             steps: self.nodes.len(),
             choices: point.choices,
-            blocked,
+            blocked: waiting,
         });
     }
 

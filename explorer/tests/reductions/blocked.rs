@@ -37,7 +37,7 @@ fn shares_agree(program: &Program, expected: &Expected) {
         let (wanted, _) = explore(program, whole(), false);
         for count in [2, 3, 8, 20] {
             let shares = (1..=count).map(|number| {
-                let share = whole().set("partition", &format!("{number}/{count}"));
+                let share = whole().set("partition", format!("{number}/{count}"));
                 explore(program, share, false).0
             });
             let shares: Vec<_> = shares.collect();

@@ -218,7 +218,7 @@ impl Search for Alternates {
     }
     fn choose(&mut self, point: &ChoicePoint<'_>) -> Option<u32> {
         let taken = self.0.choose(point)?;
-        Some(if self.0.executions % 2 == 0 {
+        Some(if self.0.executions.is_multiple_of(2) {
             point.alternatives - 1
         } else {
             taken

@@ -269,7 +269,9 @@ impl EventStatus {
 pub struct Execution<'a> {
     /// The execution's number in the exploration, from 1.
     pub number: u64,
-    /// The visible operations so far, in order. Empty at the beginning.
+    /// The visible operations so far, in order. Empty at the beginning. At the end of a livelock, without the last rounds
+    /// of its loops, whose number depends on other threads of the process;
+    /// [`Context::accesses`](crate::Context::accesses) has these, too.
     pub accesses: &'a [SyncVarAccess],
     /// `true` if every task ended. `false` at the beginning.
     pub complete: bool,

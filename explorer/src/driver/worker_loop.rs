@@ -234,8 +234,9 @@ impl<'a> WorkerLoop<'a> {
         self.attempts.after(false, &mut self.tally.departures);
         self.pace.count(executed.steps);
         self.tally.elsewhere += 1;
-        if executed.sound > self.planned {
-            self.fall_back(executed.sound, None, false);
+        let (sound, reason, by_plans) = self.soundness(executed);
+        if sound > self.planned {
+            self.fall_back(sound, reason, by_plans);
         }
     }
 
@@ -303,6 +304,28 @@ impl<'a> WorkerLoop<'a> {
         if let Some(left) = &mut self.trial {
             *left = left.saturating_sub(executed.steps);
         }
+        let (mut sound, mut reason, mut by_plans) = self.soundness(executed);
+        if executed.scoping.region_unheeded
+            && self.common.kind == Kind::OfSettings
+            && self.common.settings.chooses_reduction()
+        {
+            (sound, reason, by_plans) = (
+                SoundReduction::Nothing,
+                Some("the test turns preemptions off in a region"),
+                false,
+            );
+            // From here on the region takes effect.
+            self.tally.scoping.region_unheeded = false;
+        }
+        if sound > self.planned && !executed.departed {
+            self.fall_back(sound, reason, by_plans);
+        }
+    }
+
+    /// Returns the strongest reduction that is sound after this execution, and the reason, unless the engine knows it. The
+    /// last part is `true` if a stronger one may be sound for another search of the test.
+    #[inline]
+    fn soundness(&self, executed: &ExecutionOutcome) -> (SoundReduction, Option<&'static str>, bool) {
         let (mut sound, mut reason, mut by_plans) = (executed.sound, None, false);
         if self.common.several && sound < SoundReduction::SourceSets && self.worker.chose_values() {
             // Workers that share wakeup trees treat a step as one, not as one for each chosen value.
@@ -316,24 +339,10 @@ impl<'a> WorkerLoop<'a> {
         }
         if executed.shares_locks && sound.max(self.planned) == SoundReduction::SourceSets {
             (sound, reason) = (SoundReduction::Caching, Some("the test takes a read lock"));
-            // Without the bound, wakeup trees are sound again: it is not what the test needs in any case.
+            // With wakeup trees and without a bound it is no reason.
             by_plans = true;
         }
-        if executed.scoping.region_unheeded
-            && self.common.kind == Kind::OfSettings
-            && self.common.settings.chooses_reduction()
-        {
-            (sound, reason) = (
-                SoundReduction::Nothing,
-                Some("the test turns preemptions off in a region"),
-            );
-            by_plans = false;
-            // From here on the region takes effect.
-            self.tally.scoping.region_unheeded = false;
-        }
-        if sound > self.planned && !executed.departed {
-            self.fall_back(sound, reason, by_plans);
-        }
+        (sound, reason, by_plans)
     }
 
     /// Has a weaker reduction take over, for all workers.

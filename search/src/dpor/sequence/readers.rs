@@ -44,7 +44,13 @@ impl Sequence {
                     all.push(Shares { task, held: 0, since });
                     all.len() - 1
                 });
-                let own = &mut all[own];
+                // A guard may have been given to the task that drops it.
+                let given = all.iter().position(|other| other.held > 0);
+                let at = match (change.takes, all[own].held, given) {
+                    (false, 0, Some(given)) => given,
+                    _ => own,
+                };
+                let own = &mut all[at];
                 match change.takes {
                     true if own.held == 0 => (own.held, own.since) = (1, change.step),
                     true => own.held += 1,

@@ -309,11 +309,8 @@ impl<'a> WorkerLoop<'a> {
             && self.common.kind == Kind::OfSettings
             && self.common.settings.chooses_reduction()
         {
-            (sound, reason, by_plans) = (
-                SoundReduction::Nothing,
-                Some("the test turns preemptions off in a region"),
-                false,
-            );
+            let why = "the test turns preemptions off in a region";
+            (sound, reason, by_plans) = (SoundReduction::Nothing, Some(why), false);
             // From here on the region takes effect.
             self.tally.scoping.region_unheeded = false;
         }
@@ -326,7 +323,7 @@ impl<'a> WorkerLoop<'a> {
     /// last part is `true` if a stronger one may be sound for another search of the test.
     #[inline]
     fn soundness(&self, executed: &ExecutionOutcome) -> (SoundReduction, Option<&'static str>, bool) {
-        let (mut sound, mut reason, mut by_plans) = (executed.sound, None, false);
+        let (mut sound, mut reason) = (executed.sound, None);
         if self.common.several && sound < SoundReduction::SourceSets && self.worker.chose_values() {
             // Workers that share wakeup trees treat a step as one, not as one for each chosen value.
             (sound, reason) = (
@@ -337,10 +334,10 @@ impl<'a> WorkerLoop<'a> {
                 }),
             );
         }
-        if executed.shares_locks && sound.max(self.planned) == SoundReduction::SourceSets {
+        // With wakeup trees and without a bound it is no reason.
+        let by_plans = executed.shares_locks && sound.max(self.planned) == SoundReduction::SourceSets;
+        if by_plans {
             (sound, reason) = (SoundReduction::Caching, Some("the test takes a read lock"));
-            // With wakeup trees and without a bound it is no reason.
-            by_plans = true;
         }
         (sound, reason, by_plans)
     }

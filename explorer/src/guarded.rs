@@ -189,6 +189,8 @@ struct Guarded {
     caller: Caller,
     /// `true` if the next execution must be prepared before the search is saved.
     prepares_before_save: bool,
+    /// `true` if several workers can share the search.
+    is_parallel: bool,
 }
 
 impl Guarded {
@@ -206,6 +208,7 @@ impl Guarded {
             search,
             caller,
             prepares_before_save: false,
+            is_parallel: false,
         }
     }
 
@@ -370,8 +373,12 @@ impl Strategy for Guarded {
     }
 
     fn parallel(&mut self) -> Option<&mut dyn Parallel> {
-        self.of_parallel("parallel", |_| ())?;
-        Some(self)
+        self.is_parallel |= self.of_parallel("parallel", |_| ()).is_some();
+        // Also after an error: others wait for work until this worker has stopped them.
+        match self.is_parallel {
+            true => Some(self),
+            false => None,
+        }
     }
 
     fn partitioned(&mut self) -> Result<&mut dyn Partitioned, &'static str> {

@@ -342,7 +342,7 @@ struct Shared {
 impl Search for Shared {
     fn next(&mut self, plan: &mut Plan, trace: &Trace) -> bool {
         self.executions += 1;
-        assert!(self.executions < 2, "boom");
+        assert!(self.executions < 3, "boom");
         self.search.next(plan, trace)
     }
     fn choose(&mut self, point: &ChoicePoint<'_>) -> Option<u32> {
@@ -359,6 +359,17 @@ impl Search for Shared {
     }
 }
 
+/// A correct test with so many interleavings that each worker has some of them.
+fn large() {
+    let n = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| (0..4).for_each(|_| _ = n.fetch_add(1, SeqCst)));
+        }
+    });
+}
+
+/// The others do not wait for work that the one which fails does not give them any more.
 #[test]
 fn the_error_of_one_worker_ends_all() {
     for jobs in 1..4 {
@@ -369,7 +380,7 @@ fn the_error_of_one_worker_ends_all() {
         let explorer = Explorer::new().jobs(jobs).keep_going(true);
         let error = explorer
             .strategy(Strategy::custom(search))
-            .try_explore(right)
+            .try_explore(large)
             .unwrap_err();
         assert!(error.to_string().contains("panicked in `next` after "), "{error}");
     }

@@ -335,11 +335,15 @@ impl<'a> WorkerLoop<'a> {
             );
         }
         // With wakeup trees and without a bound it is no reason.
-        let by_plans = executed.shares_locks && sound.max(self.planned) == SoundReduction::SourceSets;
-        if by_plans {
-            (sound, reason) = (SoundReduction::Caching, Some("the test takes a read lock"));
+        if executed.shares_locks && sound.max(self.planned) == SoundReduction::SourceSets {
+            reason = Some("the test takes a read lock");
+            return (
+                SoundReduction::Caching,
+                reason,
+                self.common.settings.tries_all_first(),
+            );
         }
-        (sound, reason, by_plans)
+        (sound, reason, false)
     }
 
     /// Has a weaker reduction take over, for all workers.

@@ -326,24 +326,20 @@ impl<'a> WorkerLoop<'a> {
         let (mut sound, mut reason) = (executed.sound, None);
         if self.common.several && sound < SoundReduction::SourceSets && self.worker.chose_values() {
             // Workers that share wakeup trees treat a step as one, not as one for each chosen value.
-            (sound, reason) = (
-                SoundReduction::SourceSets,
-                Some(match self.common.settings.environment.has_memory_model() {
-                    true => "loads may read older stores, and several workers explore the test",
-                    false => "the test chooses values, and several workers explore it",
-                }),
-            );
+            sound = SoundReduction::SourceSets;
+            reason = Some(match self.common.settings.environment.has_memory_model() {
+                true => "loads may read older stores, and several workers explore the test",
+                false => "the test chooses values, and several workers explore it",
+            });
         }
         // With wakeup trees and without a bound it is no reason.
-        if executed.shares_locks && sound.max(self.planned) == SoundReduction::SourceSets {
+        let by_readers = executed.shares_locks && sound.max(self.planned) == SoundReduction::SourceSets;
+        if by_readers {
+            sound = SoundReduction::Caching;
             reason = Some("the test takes a read lock");
-            return (
-                SoundReduction::Caching,
-                reason,
-                self.common.settings.tries_all_first(),
-            );
         }
-        (sound, reason, false)
+        let by_plans = by_readers && self.common.settings.tries_all_first();
+        (sound, reason, by_plans)
     }
 
     /// Has a weaker reduction take over, for all workers.

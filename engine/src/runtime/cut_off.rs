@@ -118,7 +118,7 @@ impl Looks {
         self.last = (self.cut_off_at.is_some() && std::mem::take(&mut self.new)).then(Instant::now);
     }
 
-    /// Counts the steps of the execution from this one on, for their limit.
+    /// Sets the limit to `steps` steps after this one.
     pub(super) fn count_from(&mut self, step: u64, steps: u64) {
         self.most_steps = step.saturating_add(steps);
         if self.cut_off_at.is_none() && self.most.is_none() {

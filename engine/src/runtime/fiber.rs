@@ -243,8 +243,8 @@ impl Room {
     }
 }
 
-/// The number of bytes from the top of a stack in which its first job finds nothing, whether it was just mapped or had jobs in
-/// an earlier exploration. So an execution seldom has to be run again because of what is left there.
+/// The number of bytes from the top of a stack in which the first job of an exploration finds nothing, whether the stack was
+/// just mapped or had jobs before. So an execution seldom has to be run again because of what is left there.
 const CLEARED_AT_FIRST: usize = 64 << 10;
 
 /// A pooled coroutine and its room.

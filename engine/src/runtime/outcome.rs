@@ -26,7 +26,7 @@ pub struct ExecutionOutcome {
     pub plain_accesses: u64,
     /// The strongest reduction that is sound for all executions so far.
     pub sound: SoundReduction,
-    /// `true` if any of them shared a lock among readers: neither source sets nor a reduction within a bound is sound.
+    /// `true` if any of them took a read lock. Then neither source sets nor a reduction within a bound is sound.
     pub shares_locks: bool,
     /// The fingerprint of its trace.
     pub fingerprint: u128,

@@ -235,7 +235,7 @@ impl Spins {
         self.last_rounds
     }
 
-    /// Returns the number of events that count, if all loops have gone round often enough and none of them has ended.
+    /// Returns the number of events that count, if every released task has made its last rounds and no loop has ended.
     pub(super) fn counted_events(&self) -> Option<usize> {
         let counted = self.counted.filter(|_| self.last_rounds);
         counted.map(|counted| counted.events)
@@ -581,8 +581,8 @@ impl Runtime {
     /// Lets the loops of the released tasks go round again, if a thread that is not controlled may end one of them.
     /// Returns `true` if so.
     ///
-    /// How many of these rounds there are depends on real time, and on the other threads of the process. So none of them
-    /// counts if the loops do not end, and the limit of steps counts from each time on.
+    /// The number of these rounds depends on real time and on other threads of the process. So they do not count if the
+    /// loops do not end, and each time the limit of steps begins again.
     fn goes_round_again(&mut self) -> bool {
         let again = self.loops_may_end();
         let figures = Figures {

@@ -30,13 +30,12 @@ pub(super) struct Tasks {
     running: u32,
     /// The context in which the worker waits while tasks run.
     worker_context: WorkerContext,
-    /// The number of bytes of each stack that are cleared before a task runs on it: as many as any task used whose state
-    /// was compared, and some below. Dead slots are part of that state, and get what functions have left that were called
-    /// before. What an earlier task has left must not decide whether a task is parked, because other workers, and replays,
-    /// have stacks with another history.
+    /// The number of bytes of each stack that are cleared before a task runs on it: the most that a compared state has
+    /// used, and [`BELOW`] more. A compared state includes dead slots, in which earlier calls have left values. These must
+    /// not decide whether a task is parked, because the stacks of other workers, and of replays, hold other values.
     ///
-    /// It is a number of these executions, and not of the process: what else a process has explored must not decide how
-    /// often a test is run, because monitors count that.
+    /// Each worker has its own number. If the process had one, earlier explorations would decide how often executions are
+    /// run again, and monitors count these.
     cleared: usize,
     /// `true` if the state of a task was compared that used more of its stack.
     is_unclear: bool,

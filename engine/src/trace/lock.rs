@@ -24,7 +24,7 @@ pub fn lock(op: SyncVarOp) -> Lock {
     }
 }
 
-/// An operation on a task's own shares of a lock.
+/// A task takes a share of a lock, or gives one back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShareChange {
     /// The step that it belongs to.
@@ -36,13 +36,12 @@ pub struct ShareChange {
 }
 
 impl Trace {
-    /// `true` if any execution so far shared a lock among readers. Then source sets are not sound.
+    /// `true` if any execution so far took a read lock. Then neither source sets nor a reduction within a bound is sound.
     pub fn shares_locks(&self) -> bool {
         self.shares_locks
     }
 
-    /// Returns the key of the lock of which a step took a share, and which another step waited for to take it
-    /// exclusively; `None` if there is none.
+    /// Returns the key of a lock, if step `later` waited to take it exclusively and step `earlier` shared it.
     pub fn shared_before(&self, earlier: usize, later: usize) -> Option<Key> {
         let step = &self.steps[later];
         let own = self
@@ -56,7 +55,7 @@ impl Trace {
             .then_some(key)
     }
 
-    /// Returns the operations on the shares of a lock, in order.
+    /// Returns the operations that take or give back shares of a lock, in order.
     pub fn share_changes(&self, key: Key) -> impl Iterator<Item = ShareChange> + '_ {
         let list = self.keys.get(key.index()).map_or(&[][..], Vec::as_slice);
         list.iter().filter_map(|key_access| {

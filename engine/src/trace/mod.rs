@@ -151,8 +151,9 @@ pub struct Trace {
     found: Vec<usize>,
     /// `true` if another entry than the first of the current step brought in further predecessors.
     joined_late: bool,
-    /// The strongest reduction that is sound for all executions so far, and `true` if any of them shared a lock.
+    /// The strongest reduction that is sound for all executions so far.
     sound: SoundReduction,
+    /// `true` if any of them took a read lock.
     shares_locks: bool,
     /// The way the last execution ended, and the operations that were blocked then.
     ending: Ending,

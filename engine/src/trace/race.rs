@@ -168,7 +168,7 @@ impl Trace {
         found: &mut Vec<usize>,
     ) {
         let list = &self.keys[key.index()];
-        let mut is_shared = false;
+        let mut found_share = false;
         while group > 0 {
             let first = list[group as usize - 1].group;
             let mut unknown = false;
@@ -202,13 +202,13 @@ impl Trace {
                     let other = self.steps[other].stands;
                     self.clocks.knows(other, key_access)
                 });
-                // Between shares that one task takes one after the other, the gate may be closed.
-                is_shared |= gates != 0 && key_access.class == Class::Share;
-                if !hidden || is_shared {
+                // A race with a later share does not imply this one: the gate may be closed between the two.
+                found_share |= gates != 0 && key_access.class == Class::Share;
+                if !hidden || found_share {
                     found.push(earlier.step as usize);
                 }
             }
-            let stays_closed = is_shared && list[first as usize].gates & gates == 0;
+            let stays_closed = found_share && list[first as usize].gates & gates == 0;
             if !unknown || !found.is_empty() && !stays_closed {
                 return;
             }

@@ -359,7 +359,7 @@ impl Search for Shared {
     }
 }
 
-/// A correct test with so many interleavings that each worker has some of them.
+/// A correct test with so many interleavings that no worker is left without work.
 fn large() {
     let n = AtomicUsize::new(0);
     thread::scope(|scope| {

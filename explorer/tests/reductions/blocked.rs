@@ -55,17 +55,7 @@ fn shares_agree(program: &Program, expected: &Expected) {
 /// In a share, tasks sleep whose steps other shares run.
 #[test]
 fn shares_together_show_all_of_critical_sections() {
-    let g = &mut Gen::from_size_and_seed(8, variable("BLOCKED_SEED").unwrap_or(8));
-    let all = variable("BLOCKED_PROGRAMS").unwrap_or(40);
-    let mut compared = 0;
-    for _ in 0..all {
-        let program = draw(g);
-        if let Some(expected) = Expected::of(&program, MOST) {
-            shares_agree(&program, &expected);
-            compared += 1;
-        }
-    }
-    assert!(2 * compared > all, "{compared} of {all}");
+    for_each_drawn(8, 40, |_, program, expected| shares_agree(program, expected));
 }
 
 /// Draws a program of critical sections in which tasks wait for each other.
@@ -98,22 +88,28 @@ fn draw(g: &mut Gen) -> Program {
     Program(tasks)
 }
 
+/// Calls `each` with the number of each drawn program that is small enough, the program, and what the model expects of it.
+fn for_each_drawn(seed: u64, programs: u64, mut each: impl FnMut(usize, &Program, &Expected)) {
+    let g = &mut Gen::from_size_and_seed(8, variable("BLOCKED_SEED").unwrap_or(seed));
+    let all = variable("BLOCKED_PROGRAMS").unwrap_or(programs);
+    let mut compared = 0;
+    for _ in 0..all {
+        let program = draw(g);
+        if let Some(expected) = Expected::of(&program, MOST) {
+            each(compared, &program, &expected);
+            compared += 1;
+        }
+    }
+    assert!(2 * compared as u64 > all, "{compared} of {all}");
+}
+
 #[test]
 fn random_critical_sections_agree() {
-    let g = &mut Gen::from_size_and_seed(8, variable("BLOCKED_SEED").unwrap_or(7));
-    let all = variable("BLOCKED_PROGRAMS").unwrap_or(120);
-    let mut compared = 0;
-    for number in 0..all {
-        let program = draw(g);
-        let Some(expected) = Expected::of(&program, MOST) else {
-            continue;
-        };
-        compared += 1;
+    for_each_drawn(7, 120, |number, program, expected| {
         for case in CASES {
-            if let Err(problem) = compare(&program, &expected, case, 1 + number as usize % 3) {
+            if let Err(problem) = compare(program, expected, case, 1 + number % 3) {
                 panic!("{program:?} {}: {problem}", name(case));
             }
         }
-    }
-    assert!(2 * compared > all, "{compared} of {all}");
+    });
 }

@@ -32,7 +32,8 @@
 //!   The last drop runs the destructor, and so does not commute; before the other step of its race it is not the last.
 //! - *Waits with a limit.* A wait that a notification ended has to time out before the notification. The sequence plans
 //!   the time-out, if time has passed by then, or it may come early; otherwise the race cannot be reversed.
-//! - *Blocked operations* of a stuck execution take part in races, though they never happened.
+//! - *Blocked operations* take part in races although they do not happen: at the end of a stuck execution, and where source
+//!   sets or a share cut one.
 //! - *Time-outs* that have come, or that may come early, are another next step of a waiting task. One is tried before
 //!   each step that does not commute with it (`time_outs`).
 //! - An *abandoned execution* (the body panicked, the limit of steps) does not show what would have followed: every

@@ -24,14 +24,14 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Planned {
     pub(super) task: u32,
-    /// The number of the step in the last execution; `NOTHING` for an operation that never happened there.
+    /// The number of the step in the last execution; `NOTHING` for an operation that was blocked there.
     step: u32,
     /// The index of its first entry: see [`Step::index`](intermezzo_engine::trace::Step::index).
     index: u32,
 }
 
 impl Planned {
-    /// Returns the step of a task whose operation never happened.
+    /// Returns the step of a task whose operation was blocked.
     fn blocked(task: u32) -> Planned {
         Planned {
             task,
@@ -49,7 +49,7 @@ impl Planned {
         }
     }
 
-    /// Returns the number of the step in the last execution; `None` for an operation that never happened there.
+    /// Returns the number of the step in the last execution; `None` for an operation that was blocked there.
     #[inline(always)]
     pub(super) fn step(&self) -> Option<usize> {
         (self.step != NOTHING).then_some(self.step as usize)

@@ -1,10 +1,10 @@
-//! Sequences that end with an operation that never happened, because its task was blocked until the end.
+//! Sequences that end with a blocked operation: at the end of the execution, or where it was cut.
 
 use super::{Planned, Sequence, Sequences};
 use intermezzo_engine::trace::{Blocked, Class, StepAccess, Trace, conflict};
 
 impl Sequences {
-    /// Like [`Sequences::reversing_up_to`], for an operation that never happened, and with all steps of the execution.
+    /// Like [`Sequences::reversing_up_to`], for a blocked operation. The sequence has steps up to the end, or the cut.
     pub(in super::super) fn reversing_blocked(
         &mut self,
         trace: &Trace,

@@ -22,7 +22,7 @@ impl Sequence {
         }
     }
 
-    /// Does the same for the second step of the race, or an operation that never happened.
+    /// Does the same for the second step of the race, or a blocked operation.
     #[inline(never)]
     fn with_footprint_of_last<R>(
         &self,

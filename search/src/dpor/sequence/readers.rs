@@ -1,8 +1,8 @@
 //! Sequences that end with a task that takes a lock exclusively, which readers shared.
 //!
-//! The operations of readers commute, so those of some need not come after the share of the race. But the last step is
-//! possible only where no task has a share. So the sequence has the shares that are given back in it, and no others: it is
-//! the longest one that can be executed.
+//! The operations of readers commute. So a sequence may have those of other readers than the one in the race. But its last
+//! step is possible only while no task has a share. So the sequence keeps the shares that are given back in it, and leaves
+//! out the others.
 
 use super::{Planned, Sequence};
 use intermezzo_engine::trace::{Key, ShareChange, Trace, conflict};
@@ -16,8 +16,8 @@ struct Shares {
 }
 
 impl Sequence {
-    /// Leaves out the shares that are not given back, with all that comes after them. Returns `false` if the last step
-    /// cannot come where the lock is free.
+    /// Leaves out the shares that are not given back, with all that comes after them. Returns `false` if the last step is
+    /// still not possible.
     #[cold]
     pub(super) fn give_back_shares(&mut self, trace: &Trace, key: Key) -> bool {
         let Some(last) = self.pop() else {
@@ -28,7 +28,7 @@ impl Sequence {
         is_free && !self.left_out.iter().any(|&step| self.last_knows(trace, step))
     }
 
-    /// Does the same for the steps before the last. Returns `false` if a share that was taken before the sequence is not
+    /// Does that for the steps before the last. Returns `false` if a share that was taken before the sequence is not
     /// given back in it.
     fn leave_out_shares(&mut self, trace: &Trace, key: Key) -> bool {
         let changes: Vec<ShareChange> = trace.share_changes(key).collect();
@@ -70,7 +70,7 @@ impl Sequence {
         }
     }
 
-    /// Leaves out the steps that are to be left out, and all that comes after them.
+    /// Removes the steps in `left_out`, and all steps that come after one of them.
     #[cold]
     pub(super) fn leave_out(&mut self, trace: &Trace) {
         let left_out = std::mem::take(&mut self.left_out);
@@ -90,7 +90,7 @@ impl Sequence {
         at.is_ok()
     }
 
-    /// Returns `true` if the task of the last step knew of a step before.
+    /// Returns `true` if a step happened before the last one for another reason than the race.
     fn last_knows(&self, trace: &Trace, step: usize) -> bool {
         if let Some(blocked) = &self.blocked {
             return trace.precedes_blocked(step, blocked);
@@ -102,7 +102,7 @@ impl Sequence {
         })
     }
 
-    /// Returns the steps of the sequence that do not commute with the operation that never happened.
+    /// Returns the steps of the sequence that do not commute with the blocked operation.
     pub(super) fn shares_before_blocked(&self, trace: &Trace) -> SmallVec<[usize; 4]> {
         let steps = self.left().iter().filter_map(Planned::step);
         let is_share = |step: &usize| {

@@ -9,6 +9,7 @@ mod names;
 mod objects;
 mod processes;
 mod programs;
+mod readers;
 mod results;
 mod twelve;
 mod widths;

@@ -5,6 +5,7 @@ use super::{FailureContext, Layout, Runtime, Waiting};
 use crate::described::{Effect, FindingDeed, FindingEvent, NamedPlace, values};
 use crate::memory_model::{ExecutionGraph, StaleOperation};
 use crate::record::{Event, NO_TASK, Status};
+use crate::site::Site;
 use crate::strategy::Operation;
 use intermezzo_sdk::{Deed, EventId, MemoryOrder, SyncVar, SyncVarOp, TaskId};
 use std::collections::BTreeMap;
@@ -28,6 +29,36 @@ impl Runtime {
 
     fn holds_address(&self, var: u32) -> bool {
         (var as usize) < self.objects.vars.count() && self.objects.vars[var].holds_address
+    }
+
+    /// Returns the task that holds this lock alone, and the place where it took it.
+    fn owner(&self, var: u32) -> Option<(u32, Site)> {
+        let known = (var as usize) < self.objects.vars.count();
+        let entry = known.then(|| &self.objects.vars[var])?;
+        (entry.owner != NO_TASK).then(|| (entry.owner, entry.owned_at.unwrap_or(Site::NOWHERE)))
+    }
+
+    /// Returns a task that reads what this reader-writer lock guards, and the place where it took it: the task that waits if
+    /// it is one of them, otherwise one that has not ended, if there is one. `None` also if a task has dropped a guard of
+    /// another task, because it is not known whose.
+    fn reader(&self, var: u32, waits: u32) -> Option<(u32, Site)> {
+        let mut taken: BTreeMap<u32, Vec<Site>> = BTreeMap::new();
+        for event in self.record.events.as_slice() {
+            match event.op {
+                _ if event.var != var => {}
+                SyncVarOp::SharedAcquire | SyncVarOp::SharedTryAcquire => {
+                    taken.entry(event.task).or_default().push(event.site);
+                }
+                SyncVarOp::SharedRelease => {
+                    taken.get_mut(&event.task)?.pop()?;
+                }
+                _ => {}
+            }
+        }
+        let readers = taken
+            .iter()
+            .filter_map(|(&task, places)| Some((task, *places.last()?)));
+        readers.min_by_key(|&(task, _)| (task != waits, self.tasks[task].status == Status::Ended))
     }
 
     /// Returns the description of the execution.
@@ -74,21 +105,13 @@ impl Runtime {
                     // It waits by its own variable, as one that parks does.
                     (access.op, access.var) = (SyncVarOp::AtomicRmw, at.var);
                 }
-                let var = (access.var as usize) < self.objects.vars.count();
-                let owner = var
-                    .then(|| &self.objects.vars[access.var])
-                    .filter(|var| var.owner != NO_TASK);
+                let owner = self.owner(access.var).or_else(|| self.reader(access.var, task));
                 Waiting {
                     task: named(task),
                     op: access.op,
                     var: var_name(self, access.var),
                     site: site_name(access.site),
-                    owner: owner
-                        .map(|var| (named(var.owner), var.owned_at.map(site_name).unwrap_or_default()))
-                        .or_else(|| {
-                            let reads = self.tasks[task].shares.contains(&access.var);
-                            (self.limits.reads_once && reads).then(|| (named(task), String::new()))
-                        }),
+                    owner: owner.map(|(owner, since)| (named(owner), site_name(since))),
                     awaited: self.awaited_in_words(task),
                 }
             })

@@ -179,7 +179,7 @@ pub struct WaitingTask {
     pub var: String,
     /// The place of that operation, as `file:line:column`.
     pub site: String,
-    /// The name of the task that holds the variable, if it is a lock that is held.
+    /// The name of the task that holds the variable, if it is a lock that is held; one of them, if several tasks read it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held_by: Option<String>,
     /// The place where that task took it, as `file:line:column`.

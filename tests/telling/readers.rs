@@ -1,0 +1,96 @@
+//! The holder of a reader-writer lock that a task waits to write.
+
+use intermezzo::sync::{Mutex, RwLock, mpsc};
+use intermezzo::{Environment, Explorer, thread};
+
+/// Returns the message of the first finding.
+fn blocked(test: fn()) -> String {
+    let report = Explorer::new().environment(Environment::calm()).explore(test);
+    report.findings()[0].message.clone()
+}
+
+/// Returns the task that a message says to hold what another one waits for.
+fn holder(message: &str) -> Option<&str> {
+    message.split_once("held by ")?.1.split_once(" since")?.0.into()
+}
+
+#[test]
+fn a_task_that_reads_is_named() {
+    let message = blocked(|| {
+        let (lock, journal) = (Mutex::new(0), RwLock::new(0));
+        thread::scope(|scope| {
+            scope.spawn(|| drop((journal.read(), lock.lock())));
+            let held = lock.lock();
+            drop((journal.write(), held));
+        });
+    });
+    assert!(
+        message.contains("main waits to lock rwlock") && message.contains("held by task 1 since tests/"),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_reader_that_wants_to_write_waits_for_itself() {
+    let message = blocked(|| {
+        let journal = RwLock::new(0);
+        thread::scope(|scope| {
+            scope.spawn(|| drop(journal.read()));
+            let _read = journal.read();
+            drop(journal.write());
+        });
+    });
+    assert!(
+        message.contains("which it holds itself since tests/"),
+        "{message}"
+    );
+}
+
+/// A guard that was forgotten is of a task that has ended. It is named if no other task reads.
+#[test]
+fn a_reader_that_has_not_ended_is_named_first() {
+    let ended = blocked(|| {
+        let journal = RwLock::new(0);
+        thread::scope(|scope| {
+            scope.spawn(|| std::mem::forget(journal.read()));
+        });
+        drop(journal.write());
+    });
+    assert_eq!(holder(&ended), Some("task 1"), "{ended}");
+    let both = blocked(|| {
+        let (lock, journal) = (Mutex::new(0), RwLock::new(0));
+        thread::scope(|scope| {
+            scope.spawn(|| std::mem::forget(journal.read()));
+        });
+        thread::scope(|scope| {
+            let held = lock.lock();
+            scope.spawn(|| drop((journal.read(), lock.lock())));
+            drop((journal.write(), held));
+        });
+    });
+    assert!(both.contains("held by task 2 since tests/"), "{both}");
+}
+
+/// A value that goes to another task though its type does not allow it. Guards of some crates may.
+struct Passed<T>(T);
+
+// SAFETY: the look-alikes run one task at a time, on one OS thread, and their guards belong to no thread.
+unsafe impl<T> Send for Passed<T> {}
+
+/// The events do not tell which of two guards a task has dropped.
+#[test]
+fn no_reader_is_named_if_a_guard_went_to_another_task() {
+    let message = blocked(|| {
+        let journal = RwLock::new(0);
+        let (give, take) = mpsc::channel();
+        thread::scope(|scope| {
+            scope.spawn(move || drop(take.recv()));
+            give.send(Passed(journal.read())).unwrap();
+            drop(give);
+            std::mem::forget(journal.read());
+        });
+        drop(journal.write());
+    });
+    assert!(message.contains("waits to lock rwlock"), "{message}");
+    assert_eq!(holder(&message), None, "{message}");
+}

@@ -275,6 +275,9 @@ pub struct Report {
     /// Those notes that say what executions may have missed.
     #[serde(skip)]
     pub(crate) cautions: Vec<String>,
+    /// Those notes that say what samples find. With an error, only a verbose text has them.
+    #[serde(skip)]
+    pub(crate) on_samples: Vec<String>,
     /// The progress of the search, if it did not come to its end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) estimate: Option<Estimate>,
@@ -334,6 +337,7 @@ impl Report {
             orderings: Vec::new(),
             notes: Vec::new(),
             cautions: Vec::new(),
+            on_samples: Vec::new(),
             estimate: None,
             iroots: None,
             share: None,

@@ -176,8 +176,9 @@ impl Outcome<'_> {
         let mut later_notes: Vec<String> = notes::of_scoping(tally.scoping, settings);
         report.strategy = status.name;
         let before = if weakened { tally.executions } else { 0 };
-        later_notes.extend(shares_note(&status.draws, before));
-        later_notes.extend(status.notes);
+        report.on_samples.extend(shares_note(&status.draws, before));
+        report.on_samples.extend(status.notes);
+        later_notes.extend(report.on_samples.iter().cloned());
         later_notes.extend(books.unfitted());
         later_notes.extend(books.places);
         later_notes.extend(worker.quiet_note());

@@ -1,10 +1,11 @@
 //! The search of a test without settings: exhaustive search and samples, in turns.
 
 use crate::common::{counter, told};
+use intermezzo_explorer::report::TextStyle;
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use intermezzo_explorer::sync::mpsc::channel;
 use intermezzo_explorer::{
-    Coverage, Environment, Explorer, Reduction, Report, Strategy, preemptions_off, thread,
+    Coverage, Environment, Explorer, Reduction, Report, Strategy, Verbosity, preemptions_off, thread,
 };
 use std::time::Duration;
 
@@ -151,6 +152,32 @@ fn shares_are_by_turns() {
         shares(&of(300 + 400)),
         "dpor 275, dfs 175, profile 2, surw(one) 62, pos 31, places 62, pct(3) 31, random 31, surw(all) 31"
     );
+}
+
+/// A failure needs no words about samples: only a verbose text has them.
+#[test]
+fn a_failure_comes_without_notes_on_samples() {
+    let style = |detail| TextStyle::default().detail(detail);
+    let has = |text: &str, note: &str| text.contains(&format!("note: {note}"));
+    for fails in [false, true] {
+        let report = auto().executions(300).minimise(0).explore(|| {
+            let n = AtomicUsize::new(0);
+            thread::scope(|scope| {
+                scope.spawn(|| n.swap(1, SeqCst));
+                large(false);
+                assert!(!fails || n.load(SeqCst) == 1);
+            });
+        });
+        let texts = [Verbosity::Normal, Verbosity::Verbose].map(|detail| report.text(&style(detail)));
+        for note in ["executions by strategy", "surw(one): uniform"] {
+            assert!(noted(&report, note), "{report}");
+            assert_eq!(
+                texts.each_ref().map(|text| has(text, note)),
+                [!fails, true],
+                "{report}"
+            );
+        }
+    }
 }
 
 #[test]

@@ -127,7 +127,8 @@ impl Report {
                 count(self.max_tasks.into(), "task"),
             ));
         }
-        if passes || detail == Verbosity::Verbose {
+        let shows_all = passes || detail == Verbosity::Verbose;
+        if shows_all {
             remarks.push(format!("environment: {}", self.environment));
             remarks.push(match &*self.monitors {
                 [] => "monitors: none".into(),
@@ -155,7 +156,9 @@ impl Report {
         remarks.extend(iroots);
         let breakpoints = self.breakpoints.iter();
         remarks.extend(breakpoints.map(|figures| format!("breakpoint {figures}")));
-        remarks.extend(self.notes.iter().map(|note| format!("note: {note}")));
+        let shown = |note: &&String| shows_all || !self.on_samples.contains(note);
+        let notes = self.notes.iter().filter(shown);
+        remarks.extend(notes.map(|note| format!("note: {note}")));
         remarks
     }
 }

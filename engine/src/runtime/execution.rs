@@ -146,6 +146,7 @@ impl Runtime {
         if self.objects.blocks.any() {
             self.free_blocks(self.end.damaged || self.end.forgot);
         }
+        let shares = self.do_tasks_share();
         let toucher = self.watched.pulse().outsiders.take_first();
         let trouble = if examined.scene.is_none() && !self.end.damaged {
             None
@@ -169,6 +170,7 @@ impl Runtime {
             switches: self.record.switches,
             tasks: self.tasks.created(),
             plain_accesses: self.monitors.plain_accesses,
+            shares,
             sound: if spins.parks() > 0 {
                 self.record.trace.sound().max(self.suits_parked())
             } else {

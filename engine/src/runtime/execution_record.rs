@@ -32,6 +32,8 @@ pub(super) struct ExecutionRecord {
     pub(super) pause: Option<(SyncVarOp, Site)>,
     /// The weakest reduction that operations required for another reason than their kind, and the first such operation.
     unsound: Option<(SoundReduction, SyncVarOp, Site)>,
+    /// `true` if two tasks used one object in this execution or an earlier one.
+    pub(super) shares: bool,
 }
 
 impl ExecutionRecord {
@@ -50,6 +52,7 @@ impl ExecutionRecord {
             released: false,
             pause: None,
             unsound: None,
+            shares: false,
         }
     }
 

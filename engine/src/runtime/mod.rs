@@ -75,6 +75,7 @@ mod reading;
 mod ready;
 mod replicas;
 mod scope;
+mod sharing;
 mod sleepers;
 mod spin;
 mod stack;

@@ -24,6 +24,8 @@ pub struct ExecutionOutcome {
     pub tasks: u32,
     /// The number of accesses to plain memory that look-alikes reported.
     pub plain_accesses: u64,
+    /// `true` if two tasks used one object, in this execution or an earlier one.
+    pub shares: bool,
     /// The strongest reduction that is sound for all executions so far.
     pub sound: SoundReduction,
     /// `true` if any of them took a read lock. Then neither source sets nor a reduction within a bound is sound.

@@ -397,6 +397,7 @@ fn limits(tally: &Counts, settings: &Settings, memory_model: &str) -> Vec<Limit>
             every: settings.fair_yields.max(1),
         }),
         (tally.max_tasks == 1).then_some(Limit::OneTask),
+        (tally.max_tasks > 1 && !tally.shares && tally.plain_accesses == 0).then_some(Limit::NothingShared),
         (is_weaker && !is_left_out).then(|| Limit::Memory { model: model() }),
         has_barriers.then(|| Limit::Barriers { model: model() }),
         capped.timeouts.then_some(Limit::Timeouts {

@@ -70,6 +70,9 @@ pub(super) struct Counts {
     pub(super) context_switches: u64,
     /// Accesses to plain memory.
     pub(super) plain_accesses: u64,
+    /// `true` if two tasks used one object.
+    #[serde(default)]
+    pub(super) shares: bool,
     /// `true` if fairness left schedules out.
     pub(super) unfair_left_out: bool,
     /// The bounds of the environment that kept executions from happening.
@@ -111,6 +114,7 @@ impl Counts {
         self.max_tasks = self.max_tasks.max(executed.tasks);
         self.context_switches += executed.switches;
         self.plain_accesses += executed.plain_accesses;
+        self.shares |= executed.shares;
         self.unfair_left_out |= executed.unfair_left_out;
         self.capped.join(executed.capped);
         self.scoping.join(executed.scoping);
@@ -170,6 +174,7 @@ impl Counts {
         self.max_tasks = self.max_tasks.max(later.max_tasks);
         self.context_switches += later.context_switches;
         self.plain_accesses += later.plain_accesses;
+        self.shares |= later.shares;
         self.unfair_left_out |= later.unfair_left_out;
         self.capped.join(later.capped);
         self.scoping.join(later.scoping);

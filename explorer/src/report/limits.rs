@@ -24,6 +24,8 @@ pub enum Limit {
     },
     /// The test created no task.
     OneTask,
+    /// The order of accesses to what tasks share, if they do: in no execution did two tasks use one object that is seen.
+    NothingShared,
     /// Waits with a time-out that ends early, beyond this many in a task.
     Timeouts {
         /// The bound `timeouts` of the environment.
@@ -174,6 +176,9 @@ impl fmt::Display for Limit {
             Limit::StaleReads { most: 1 } => f.write_str("more than 1 stale read of a store at a place in a task"),
             Limit::StaleReads { most } => write!(f, "more than {most} stale reads of a store at a place in a task"),
             Limit::OneTask => f.write_str("other tasks (the test created none)"),
+            Limit::NothingShared => f.write_str(
+                "accesses to what tasks share (they share nothing of intermezzo, and objects of std are not seen)",
+            ),
             Limit::NotifyAny => f.write_str("`notify_one` waking another than the first waiter"),
             Limit::WaitingWriters => f.write_str("readers that a waiting writer keeps out"),
             Limit::LeftOver { rounds } => write!(

@@ -6,8 +6,11 @@ use crate::program::{Family, Op, draw};
 use crate::run::{Outcomes, explore};
 use intermezzo_explorer::sync::atomic::AtomicU8;
 use intermezzo_explorer::sync::atomic::Ordering::{AcqRel, SeqCst};
+use intermezzo_explorer::sync::{Arc, Mutex};
 use intermezzo_explorer::time::Duration;
-use intermezzo_explorer::{Coverage, Environment, Explorer, Limit, Reduction, Report, choose, thread};
+use intermezzo_explorer::{
+    Coverage, Environment, Explorer, Limit, Reduction, Report, choose, schedule_point, thread,
+};
 use quickcheck::Gen;
 
 /// The maximum numbers of executions of a search that is compared, and of the larger one.
@@ -152,6 +155,7 @@ fn a_pass_says_that_weaker_orderings_and_tasks_that_never_were_are_not_explored(
             thread::scope(|scope| {
                 scope.spawn(|| n.swap(1, order));
             });
+            n.swap(2, order);
         })
     };
     assert_eq!(with(SeqCst).limits(), []);
@@ -162,6 +166,42 @@ fn a_pass_says_that_weaker_orderings_and_tasks_that_never_were_are_not_explored(
     assert!(says(&two, words, "\"model\": \"sc\""), "{two}");
     let fails = Explorer::new().explore(|| assert_eq!(choose(2), 0));
     assert!(!fails.to_string().contains("not explored"), "{fails}");
+}
+
+/// Objects of std are not seen: a pass of a test that has no others says so. What the tasks share may be behind an `Arc`.
+#[test]
+fn a_pass_says_that_tasks_share_nothing_that_is_seen() {
+    let tasks = |use_it: fn(&Shared)| {
+        Explorer::new().explore(move || {
+            let shared = Arc::new(Shared::default());
+            let handles = [0, 1].map(|_| {
+                let shared = shared.clone();
+                thread::spawn(move || use_it(&shared))
+            });
+            for handle in handles {
+                handle.join().unwrap();
+            }
+        })
+    };
+    let unseen = tasks(|shared| *shared.of_std.lock().unwrap() += 1);
+    let words = "not explored: accesses to what tasks share (they share nothing of intermezzo, and objects of std are not \
+                 seen)";
+    assert!(says(&unseen, words, "\"kind\": \"nothing_shared\""), "{unseen}");
+    for seen in [
+        tasks(|shared| shared.seen.store(1, SeqCst)),
+        tasks(|shared| drop(shared.lock.lock())),
+        tasks(|_| schedule_point()),
+    ] {
+        assert!(!seen.limits().contains(&Limit::NothingShared), "{seen}");
+    }
+}
+
+/// A value for tasks to share.
+#[derive(Default)]
+struct Shared {
+    of_std: std::sync::Mutex<u8>,
+    seen: AtomicU8,
+    lock: Mutex<u8>,
 }
 
 /// A task waits twice for another, and the bug shows only if both waits end early.

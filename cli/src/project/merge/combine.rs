@@ -148,7 +148,8 @@ fn merged(shares: &[(&ReadReport, &ShareJson)], dropped: &[Partition]) -> Result
     }
     insert_breakpoints(&mut fields, &reports);
     insert_findings(&mut fields, &reports);
-    let limits = different(reports.iter().flat_map(|report| list(&report.fields, "limits")));
+    let mut limits = different(reports.iter().flat_map(|report| list(&report.fields, "limits")));
+    limits.retain(|limit| holds_of_all(limit, &reports));
     fields.insert("limits".into(), limits.into());
     let mut notes = different(reports.iter().flat_map(|report| list(&report.fields, "notes")));
     notes.push(told(&shares).into());
@@ -305,6 +306,12 @@ fn different<'a>(values: impl Iterator<Item = &'a Value>) -> Vec<Value> {
         }
     }
     all
+}
+
+/// Returns `false` for a limit that another share has disproved: tasks share nothing only if they do so in no share.
+fn holds_of_all(limit: &Value, reports: &[&ReadReport]) -> bool {
+    let mut others = reports.iter().filter(|report| report.head.executions != 0);
+    limit["kind"] != "nothing_shared" || others.all(|report| list(&report.fields, "limits").contains(limit))
 }
 
 /// Inserts the figures of the armed breakpoints, added up.

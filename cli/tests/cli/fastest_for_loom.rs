@@ -127,10 +127,10 @@ fn ends(suite: &Suite, directory: &Path) -> Result<BTreeMap<String, Ended>, Stri
     let package = directory.join(suite.package);
     let manifest = suite.copied(&sources[suite.package], &package);
     let manifest = without_unused(&manifest, suite, &package);
-    // Tests take longer if the suite itself is not optimised than that takes. One suite asks for a search with a checkpoint,
+    // Tests take longer if the suite itself is not optimised at all. One suite asks for a search with a checkpoint,
     // which it does not use, and for which intermezzo would be built again.
     let name = suite.package;
-    let profile = format!("[profile.dev.package.{name}]\nopt-level = 3\n");
+    let profile = format!("[profile.dev.package.{name}]\nopt-level = 1\n");
     let manifest = manifest.replace("features = [\"checkpoint\"]\n", "") + &profile + &patch();
     fs::write(package.join("Cargo.toml"), manifest).unwrap();
     // The same versions of what is used by several of them.

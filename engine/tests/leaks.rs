@@ -1,6 +1,6 @@
 //! Memory that unmodified tests leave behind, and memory that something holds.
 //!
-//! `cargo test -p intermezzo-engine --features unmodified --test leaks`
+//! `cargo test -p intermezzo-engine --features unmodified,intermezzo-lookalikes/unmodified --test leaks`
 
 #[path = "arena/setup.rs"]
 mod setup;

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const PAGE: &str = "docs/LOOM_SUITES.md";
+pub(crate) const PAGE: &str = "docs/LOOM_SUITES.md";
 
 /// The beginning of the page, which is written by hand.
 const BEGINNING: &str = "tests/loom_suites/page.md";
@@ -25,13 +25,13 @@ const HEADING: &str = "\
 
 /// A crate with a suite: its name and version, the features that the suite needs, its targets, the switches with which
 /// the crate is compiled for loom, and variables.
-struct Suite {
-    package: &'static str,
-    version: &'static str,
+pub(crate) struct Suite {
+    pub(crate) package: &'static str,
+    pub(crate) version: &'static str,
     features: &'static str,
-    targets: &'static [&'static str],
+    pub(crate) targets: &'static [&'static str],
     switches: &'static [&'static str],
-    variables: &'static [(&'static str, &'static str)],
+    pub(crate) variables: &'static [(&'static str, &'static str)],
 }
 
 const fn suite(
@@ -60,7 +60,7 @@ const LIBRARY: &[&str] = &["--lib"];
 const LOOM: &[&str] = &["--test", "loom"];
 const ALL: &[&str] = &["--tests"];
 
-const SUITES: [Suite; 19] = [
+pub(crate) static SUITES: [Suite; 19] = [
     suite("parking", "2.2.1", "loom", LOOM),
     suite("concurrent-queue", "2.5.0", "loom", LOOM),
     suite("event-listener", "5.4.2", "loom", LOOM),
@@ -120,23 +120,65 @@ futures = ["loom/futures"]
 futures-util = "0.3"
 "#;
 
+/// Writes the compiler with the switches of suites into a directory. Returns its place.
+pub(crate) fn wrapper(directory: &Path) -> PathBuf {
+    fs::create_dir_all(directory).unwrap();
+    let wrapper = directory.join("rustc");
+    fs::write(&wrapper, WRAPPER).unwrap();
+    fs::set_permissions(&wrapper, fs::Permissions::from_mode(0o755)).unwrap();
+    wrapper
+}
+
+impl Suite {
+    /// Copies the package, without the lock file that names the dependencies with which it was published. Returns its
+    /// manifest, as it is to be completed.
+    pub(crate) fn copied(&self, sources: &Path, package: &Path) -> String {
+        copy(sources, package, &["Cargo.lock"]);
+        let manifest = if self.package == "loom" {
+            // Its tests are a package of their own, in which it can be patched.
+            fs::write(package.join("src/lib.rs"), "").unwrap();
+            format!("{TESTS_OF_LOOM}loom = \"={}\"\n", self.version)
+        } else {
+            fs::read_to_string(package.join("Cargo.toml")).unwrap()
+        };
+        manifest + "\n[workspace]\n"
+    }
+
+    /// Returns the command that builds the suite in the package at this place.
+    pub(crate) fn build(&self, package: &Path, wrapper: &Path) -> Command {
+        let mut cargo = Command::new("cargo");
+        cargo
+            .args(["test", "--no-run"])
+            .args(self.targets)
+            .args(["--features", self.features])
+            .current_dir(package)
+            .env(
+                "LOOM_SWITCHES",
+                format!("--cfg {}", self.switches.join(" --cfg ")),
+            )
+            .env("RUSTC_WRAPPER", wrapper);
+        cargo
+    }
+}
+
+/// Returns the part of a manifest that patches loom by the drop-ins.
+pub(crate) fn patch() -> String {
+    let shims = root().join("shims");
+    let shims = shims.display();
+    format!(
+        "[patch.crates-io]\nloom = {{ path = \"{shims}/loom\" }}\nloom-0-5 = {{ package = \"loom\", path = \
+         \"{shims}/loom-0.5\" }}\n"
+    )
+}
+
 /// Builds the suite, and runs each of its tests. Returns their ends by name; none if it is not built.
 fn results(suite: &Suite, sources: &Path, directory: &Path, is_ours: bool) -> BTreeMap<String, Ended> {
     let side = directory.join(if is_ours { "here" } else { "loom" });
     let package = side.join(suite.package);
-    // The lock file of the package names the dependencies that it was published with.
-    copy(sources, &package, &["Cargo.lock"]);
-    let mut manifest = if suite.package == "loom" {
-        // Its tests are a package of their own, in which it can be patched.
-        fs::write(package.join("src/lib.rs"), "").unwrap();
-        format!("{TESTS_OF_LOOM}loom = \"={}\"\n", suite.version)
-    } else {
-        fs::read_to_string(package.join("Cargo.toml")).unwrap()
-    };
-    // Some have fields that only their tests and their debug assertions use.
-    let name = suite.package;
-    manifest += "\n[workspace]\n";
+    let mut manifest = suite.copied(sources, &package);
     if suite.package != "loom" {
+        // Some have fields that only their tests and their debug assertions use.
+        let name = suite.package;
         writeln!(
             manifest,
             "[profile.release.package.{name}]\ndebug-assertions = true"
@@ -144,32 +186,13 @@ fn results(suite: &Suite, sources: &Path, directory: &Path, is_ours: bool) -> BT
         .unwrap();
     }
     if is_ours {
-        let shims = root().join("shims");
-        let shims = shims.display();
-        writeln!(
-            manifest,
-            "[patch.crates-io]\nloom = {{ path = \"{shims}/loom\" }}\nloom-0-5 = {{ package = \"loom\", path = \
-             \"{shims}/loom-0.5\" }}"
-        )
-        .unwrap();
+        manifest += &patch();
     }
     fs::write(package.join("Cargo.toml"), manifest).unwrap();
-    let mut cargo = Command::new("cargo");
-    cargo
-        .args(["test", "--release", "--no-run"])
-        .args(suite.targets)
-        .args(["--features", suite.features])
-        .current_dir(&package)
-        // Cargo does not know of the switches.
-        .env(
-            "CARGO_TARGET_DIR",
-            side.join(format!("target-{}", suite.switches[0])),
-        )
-        .env(
-            "LOOM_SWITCHES",
-            format!("--cfg {}", suite.switches.join(" --cfg ")),
-        )
-        .env("RUSTC_WRAPPER", directory.join("rustc"));
+    let mut cargo = suite.build(&package, &directory.join("rustc"));
+    // Cargo does not know of the switches.
+    let target = side.join(format!("target-{}", suite.switches[0]));
+    cargo.arg("--release").env("CARGO_TARGET_DIR", target);
     let named = |((target, test), ended)| {
         let is_one_of_several = suite.targets == ALL;
         let name = if is_one_of_several {
@@ -205,10 +228,7 @@ fn rows_of(page: &str, first: &str) -> String {
 #[expect(clippy::print_stderr, reason = "it takes long")]
 fn suites_for_loom_are_run() {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("loom-suites");
-    fs::create_dir_all(&directory).unwrap();
-    let wrapper = directory.join("rustc");
-    fs::write(&wrapper, WRAPPER).unwrap();
-    fs::set_permissions(&wrapper, fs::Permissions::from_mode(0o755)).unwrap();
+    wrapper(&directory);
     let packages = SUITES.iter().map(|suite| (suite.package, suite.version));
     let sources = sources(&directory.join("all"), packages);
     let only = std::env::var("LOOM_SUITES").unwrap_or_default();

@@ -12,6 +12,8 @@ mod configured;
 mod corpus;
 mod crash;
 mod documents;
+#[cfg(unix)]
+mod fastest_for_loom;
 mod first_day;
 mod freed;
 mod history;

@@ -31,6 +31,18 @@ pub(crate) fn sources<'a>(
     directory: &Path,
     packages: impl IntoIterator<Item = (&'a str, &'a str)>,
 ) -> BTreeMap<String, PathBuf> {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.env_remove("CARGO_NET_OFFLINE");
+    fetched(cargo, directory, packages).unwrap_or_else(|said| panic!("{said}"))
+}
+
+/// Returns the directories of these packages' sources, as this cargo finds them, or its messages if it does not. A package
+/// is made for that in `directory`, which depends on them.
+pub(crate) fn fetched<'a>(
+    mut cargo: Command,
+    directory: &Path,
+    packages: impl IntoIterator<Item = (&'a str, &'a str)>,
+) -> Result<BTreeMap<String, PathBuf>, String> {
     let packages: Vec<_> = packages.into_iter().collect();
     let mut manifest = "[package]\nname = \"sources\"\nversion = \"0.0.0\"\nedition = \"2024\"\n[workspace]\n[dependencies]\n".to_owned();
     for (package, version) in &packages {
@@ -40,17 +52,11 @@ pub(crate) fn sources<'a>(
     fs::create_dir_all(directory.join("src")).unwrap();
     fs::write(directory.join("src/lib.rs"), "").unwrap();
     fs::write(directory.join("Cargo.toml"), manifest).unwrap();
-    let output = Command::new(env!("CARGO"))
-        .args(["metadata", "--format-version", "1"])
-        .current_dir(directory)
-        .env_remove("CARGO_NET_OFFLINE")
-        .output()
-        .unwrap();
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    let metadata = cargo.args(["metadata", "--format-version", "1"]);
+    let output = metadata.current_dir(directory).output().unwrap();
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into_owned());
+    }
     let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
     let wanted = |package: &Value| {
         let name = package["name"].as_str()?;
@@ -61,7 +67,7 @@ pub(crate) fn sources<'a>(
         Some((name.to_owned(), manifest.parent()?.to_owned()))
     };
     let all = metadata["packages"].as_array().unwrap();
-    all.iter().filter_map(wanted).collect()
+    Ok(all.iter().filter_map(wanted).collect())
 }
 
 /// Copies a directory without the files and directories of these names. What is there already is replaced.
@@ -87,6 +93,8 @@ pub(crate) struct Ended {
     pub(crate) verdict: &'static str,
     pub(crate) executions: Option<u64>,
     pub(crate) seconds: f64,
+    /// `true` if intermezzo says that the test has a loop that waits.
+    pub(crate) has_waits: bool,
 }
 
 impl Ended {
@@ -134,6 +142,7 @@ fn timed(binary: &str, test: &str, variables: &[(&str, &str)]) -> Ended {
         },
         executions: executions.reduce(|one, other| one + other),
         seconds: seconds(&said),
+        has_waits: said.contains("note: spin_loops:"),
     }
 }
 
@@ -144,18 +153,43 @@ pub(crate) fn run_tests(
     cargo: &mut Command,
     variables: &[(&str, &str)],
 ) -> BTreeMap<(String, String), Ended> {
-    let cargo = cargo.arg("--message-format=json").env_remove("CARGO_NET_OFFLINE");
-    let built = cargo.output().unwrap();
-    if !built.status.success() {
-        eprintln!("{}", String::from_utf8_lossy(&built.stderr));
+    match built(cargo.env_remove("CARGO_NET_OFFLINE")) {
+        Ok(targets) => run(&targets, variables),
+        Err(said) => {
+            eprintln!("{said}");
+            BTreeMap::new()
+        }
     }
+}
+
+/// Builds test targets by this command of cargo. Returns their names and their binaries, or the messages of cargo and of
+/// the compiler.
+pub(crate) fn built(cargo: &mut Command) -> Result<Vec<(String, String)>, String> {
+    let built = cargo.arg("--message-format=json").output().unwrap();
+    let messages: Vec<Value> = String::from_utf8_lossy(&built.stdout)
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap_or_default())
+        .collect();
+    if !built.status.success() {
+        let errors = messages.iter().map(|message| &message["message"]);
+        let errors = errors.filter(|message| message["level"] == "error");
+        let errors = errors.filter_map(|message| message["rendered"].as_str());
+        return Err(errors.collect::<String>() + &String::from_utf8_lossy(&built.stderr));
+    }
+    let target = |message: &Value| {
+        let binary = message["executable"].as_str()?.to_owned();
+        Some((message["target"]["name"].as_str()?.to_owned(), binary))
+    };
+    Ok(messages.iter().filter_map(target).collect())
+}
+
+/// Runs each test of these targets with these variables, except the ignored ones.
+pub(crate) fn run(
+    targets: &[(String, String)],
+    variables: &[(&str, &str)],
+) -> BTreeMap<(String, String), Ended> {
     let mut ended = BTreeMap::new();
-    for line in String::from_utf8_lossy(&built.stdout).lines() {
-        let message: Value = serde_json::from_str(line).unwrap_or_default();
-        let Some(binary) = message["executable"].as_str() else {
-            continue;
-        };
-        let target = message["target"]["name"].as_str().unwrap();
+    for (target, binary) in targets {
         let list = |arguments: &[&str]| {
             let output = Command::new(binary).args(arguments).output().unwrap();
             String::from_utf8_lossy(&output.stdout).into_owned()
@@ -164,7 +198,7 @@ pub(crate) fn run_tests(
         for line in list(&["--list"]).lines() {
             let is_run = !ignored.lines().any(|ignored| ignored == line);
             if let Some(test) = line.strip_suffix(": test").filter(|_| is_run) {
-                let name = (target.to_owned(), test.to_owned());
+                let name = (target.clone(), test.to_owned());
                 ended.insert(name, timed(binary, test, variables));
             }
         }

@@ -1,6 +1,6 @@
 //! The arena as the program's global allocator: explorations with it.
 //!
-//! `cargo test -p intermezzo-engine --features unmodified --test arena`
+//! `cargo test -p intermezzo-engine --features unmodified,intermezzo-lookalikes/unmodified --test arena`
 
 mod allocator;
 mod ends;

@@ -22,7 +22,7 @@ use intermezzo_explorer::{Environment, Explorer, Report, Settings};
 use std::collections::BTreeMap;
 
 /// The number of random programs that each of these tests compares.
-const PROGRAMS: u64 = 40;
+const PROGRAMS: u64 = 25;
 
 /// Returns the executions of a search with these settings (`name=value`, separated by spaces), in order, and its
 /// report.

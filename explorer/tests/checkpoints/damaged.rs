@@ -94,7 +94,7 @@ fn nonsense_with_the_right_checksum_is_refused() {
 }
 
 /// The number of damaged files for each search, unless `EXPLORED_DAMAGED` sets it.
-const DAMAGED: u64 = 50;
+const DAMAGED: u64 = 25;
 
 /// A small generator (Knuth's).
 struct Dice(u64);

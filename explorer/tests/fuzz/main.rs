@@ -37,7 +37,7 @@ use searches::{Difference, Tally, compare};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 
 /// The default number of programs, and the default seed.
-const PROGRAMS: u64 = 4_000;
+const PROGRAMS: u64 = 2_500;
 const SEED: u64 = 2027;
 
 /// The default maximum number of executions of the reference.
@@ -122,7 +122,7 @@ fn every_search_shows_what_the_reference_does() {
 }
 
 /// The default number of programs whose searches are explored in shares.
-const SHARED_PROGRAMS: u64 = 200;
+const SHARED_PROGRAMS: u64 = 120;
 
 #[test]
 fn shares_show_what_a_whole_search_does() {

@@ -105,7 +105,7 @@ fn for_each_drawn(seed: u64, programs: u64, mut each: impl FnMut(usize, &Program
 
 #[test]
 fn random_critical_sections_agree() {
-    for_each_drawn(7, 120, |number, program, expected| {
+    for_each_drawn(7, 70, |number, program, expected| {
         for case in CASES {
             if let Err(problem) = compare(program, expected, case, 1 + number % 3) {
                 panic!("{program:?} {}: {problem}", name(case));

@@ -57,7 +57,7 @@ fn is_exhaustive(report: &Report) -> bool {
 /// more, unless the enlarged bound is listed as a limit. And the listed limits do hide something.
 #[test]
 fn what_is_not_listed_as_a_limit_was_explored() {
-    let programs = crate::variable("CLAIMS_PROGRAMS").unwrap_or(100);
+    let programs = crate::variable("CLAIMS_PROGRAMS").unwrap_or(60);
     let g = &mut Gen::from_size_and_seed(8, 33);
     let (mut compared, mut more) = (0, [0; BOUNDS.len()]);
     for number in 0..programs {

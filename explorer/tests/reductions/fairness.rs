@@ -12,7 +12,7 @@ use intermezzo_explorer::{Explorer, Reduction, Schedule, Strategy, thread};
 use std::time::Duration;
 
 /// The default number of random programs; `EXPLORED_FAIR` changes it.
-const PROGRAMS: u64 = 100;
+const PROGRAMS: u64 = 60;
 
 #[derive(Clone, Copy, Debug)]
 enum Op {

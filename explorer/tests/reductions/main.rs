@@ -70,7 +70,7 @@ const CASES: [Case; 13] = [
 ];
 
 /// The default number of programs that all suites compare together.
-const PROGRAMS: u64 = 700;
+const PROGRAMS: u64 = 500;
 
 /// The default seed.
 const SEED: u64 = 2026;

@@ -309,7 +309,7 @@ fn pruned_agrees<const FAMILY: usize>(Sample(program): Sample<FAMILY>) -> TestRe
 }
 
 fn adverse<const FAMILY: usize>(family: Family) {
-    let programs = variable("EXPLORED_PROGRAMS").map_or(60, |all| all / 40);
+    let programs = variable("EXPLORED_PROGRAMS").map_or(40, |all| all / 40);
     check(family, programs, pruned_agrees::<FAMILY>);
 }
 

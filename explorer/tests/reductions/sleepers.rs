@@ -12,7 +12,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 /// The default number of random programs; `EXPLORED_SLEEPERS` changes it.
-const PROGRAMS: u64 = 120;
+const PROGRAMS: u64 = 70;
 
 /// The number of executions without fairness from which on a program is too large.
 const EXECUTIONS_MAX: u64 = 20_000;

@@ -4,7 +4,6 @@
 //! std (such as 128 bits). For code that was not written for intermezzo, `by_address` has atomics with std's layout.
 
 mod access;
-#[cfg(feature = "unmodified")]
 #[doc(hidden)]
 pub mod by_address;
 mod ops;

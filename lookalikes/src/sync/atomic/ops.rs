@@ -83,7 +83,6 @@ impl<T, I: Identity> Atomic<T, I> {
     const MAY_BE_UNMODIFIED: bool = size_of::<I>() == 0;
 
     /// Returns a pointer to the value where the atomic is: a static may have another value in the execution.
-    #[cfg(feature = "unmodified")]
     #[inline]
     pub(super) const fn value_in_place(&self) -> *mut T {
         self.object.body_in_place().cast()

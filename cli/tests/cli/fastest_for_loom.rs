@@ -1,0 +1,275 @@
+//! The ten fastest suites for loom under `shims/loom`: each of their tests ends as docs/LOOM_SUITES.md says.
+
+use crate::loom_suites::{PAGE, SUITES, Suite, patch, wrapper};
+use crate::registry::{Ended, built, fetched, root, run};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+const SUITES_RUN: usize = 10;
+
+/// The end of a test here, as the page tells it.
+struct Row<'a> {
+    test: &'a str,
+    verdict: &'a str,
+    executions: Option<u64>,
+    seconds: f64,
+}
+
+/// Returns the rows of the page's tests, by crate.
+fn rows(page: &str) -> BTreeMap<&str, Vec<Row<'_>>> {
+    let mut rows: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for line in page.lines() {
+        let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+        let [_, package, test, _, _, _, verdict, executions, seconds, _] = cells[..] else {
+            continue;
+        };
+        if let (Some(test), Ok(seconds)) = (test.strip_prefix('`'), seconds.parse()) {
+            let row = Row {
+                test: test.trim_end_matches('`'),
+                verdict,
+                executions: executions.parse().ok(),
+                seconds,
+            };
+            rows.entry(package).or_default().push(row);
+        }
+    }
+    rows
+}
+
+/// Returns the crates whose tests take the least time here, with their rows. Each of their tests passes.
+fn fastest(page: &str) -> Vec<(&str, Vec<Row<'_>>)> {
+    let all_pass = |(_, rows): &(_, Vec<Row<'_>>)| rows.iter().all(|row| row.verdict == "pass");
+    let seconds = |rows: &[Row<'_>]| rows.iter().map(|row| row.seconds).sum::<f64>();
+    let mut suites: Vec<_> = rows(page).into_iter().filter(all_pass).collect();
+    suites.sort_by(|(_, one), (_, other)| seconds(one).total_cmp(&seconds(other)));
+    suites.truncate(SUITES_RUN);
+    suites
+}
+
+/// Returns the differences between the page and the ends of a suite's tests. A loop that waits is recognised by registers
+/// and by its stack, so the number of executions of such a test depends on the compiler.
+fn differences(rows: &[Row<'_>], ended: &BTreeMap<String, Ended>) -> Vec<String> {
+    let said = |verdict: &str, executions: Option<u64>| match executions {
+        Some(executions) => format!("{verdict} ({executions} executions)"),
+        None => verdict.to_owned(),
+    };
+    let of_row = |row: &Row<'_>| {
+        let expected = said(row.verdict, row.executions);
+        let found = match ended.get(row.test) {
+            Some(ended) if ended.has_waits => said(ended.verdict, row.executions),
+            Some(ended) => said(ended.verdict, ended.executions),
+            None => "not there".to_owned(),
+        };
+        (found != expected).then(|| format!("`{}`: {found}; on the page: {expected}", row.test))
+    };
+    let not_told = |test: &&String| rows.iter().all(|row| row.test != *test);
+    let not_told = ended.keys().filter(not_told);
+    let not_told = not_told.map(|test| format!("`{test}` is not on the page"));
+    rows.iter().filter_map(of_row).chain(not_told).collect()
+}
+
+/// Returns the manifest without the development dependencies that the suite does not name: benchmarks and other tests
+/// use them, and some take longer to build than all else.
+fn without_unused(manifest: &str, suite: &Suite, package: &Path) -> String {
+    let mut code = String::new();
+    read(&package.join("src"), &mut code);
+    for target in suite.targets.iter().filter(|target| !target.starts_with("--")) {
+        code += &fs::read_to_string(package.join(format!("tests/{target}.rs"))).unwrap();
+    }
+    let is_used = |name: &str| {
+        let path = format!("{}::", name.replace('-', "_"));
+        code.lines()
+            .any(|line| !line.trim_start().starts_with("//") && line.contains(&path))
+    };
+    let mut is_kept = true;
+    let kept = manifest.lines().filter(|line| {
+        if line.starts_with('[') {
+            let dependency = line.trim_end_matches(']').split_once("dev-dependencies.");
+            is_kept = dependency.is_none_or(|(_, name)| is_used(name));
+        }
+        is_kept
+    });
+    kept.flat_map(|line| [line, "\n"]).collect()
+}
+
+/// Appends all code of a directory.
+fn read(directory: &Path, code: &mut String) {
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            read(&path, code);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            *code += &fs::read_to_string(path).unwrap();
+        }
+    }
+}
+
+/// Returns the line of cargo's messages that says that packages cannot be fetched, if that is the reason.
+fn not_fetched(said: &str) -> Option<&str> {
+    // The messages of a compiler may show any text.
+    if said.contains("error: could not compile") {
+        return None;
+    }
+    let reasons = ["--offline", "failed to download", "download of"];
+    let is_reason = |line: &&str| reasons.iter().any(|reason| line.contains(reason));
+    said.lines().find(is_reason).map(str::trim)
+}
+
+/// Builds and runs the suite. Returns the ends of its tests, or cargo's messages.
+fn ends(suite: &Suite, directory: &Path) -> Result<BTreeMap<String, Ended>, String> {
+    let sources = fetched(
+        Command::new("cargo"),
+        &directory.join("sources"),
+        [(suite.package, suite.version)],
+    )?;
+    let package = directory.join(suite.package);
+    let manifest = suite.copied(&sources[suite.package], &package);
+    let manifest = without_unused(&manifest, suite, &package);
+    // Tests take longer if the suite itself is not optimised at all. One suite asks for a search with a checkpoint,
+    // which it does not use, and for which intermezzo would be built again.
+    let name = suite.package;
+    let profile = format!("[profile.dev.package.{name}]\nopt-level = 1\n");
+    let manifest = manifest.replace("features = [\"checkpoint\"]\n", "") + &profile + &patch();
+    fs::write(package.join("Cargo.toml"), manifest).unwrap();
+    // The same versions of what is used by several of them.
+    fs::copy(root().join("Cargo.lock"), package.join("Cargo.lock")).unwrap();
+    let mut cargo = suite.build(&package, &directory.join("rustc"));
+    cargo
+        .arg("--config")
+        .arg(root().join("shims/profile.toml"))
+        // Where the drop-ins are tested: what both need is built once.
+        .env(
+            "CARGO_TARGET_DIR",
+            Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("shims"),
+        )
+        // What a compiler says of itself depends on the switches, and cargo would keep it.
+        .env("CARGO_CACHE_RUSTC_INFO", "0");
+    let ended = run(&built(&mut cargo)?, suite.variables).into_iter();
+    Ok(ended.map(|((_, test), ended)| (test, ended)).collect())
+}
+
+#[test]
+#[ignore = "it takes a minute, and crates from the registry"]
+#[expect(clippy::print_stdout, reason = "it takes long, and may be skipped")]
+fn the_ten_fastest_suites_end_as_told() {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fastest-for-loom");
+    wrapper(&directory);
+    let page = fs::read_to_string(root().join(PAGE)).unwrap();
+    let mut all = Vec::new();
+    for (name, rows) in fastest(&page) {
+        let suite = SUITES.iter().find(|suite| suite.package == name).unwrap();
+        match ends(suite, &directory) {
+            Ok(ended) => {
+                let differences = differences(&rows, &ended);
+                println!("{name}: {} tests", rows.len());
+                for difference in differences {
+                    println!("{name} {difference}");
+                    all.push(format!("{name} {difference}"));
+                }
+            }
+            Err(said) => match not_fetched(&said) {
+                Some(reason) => println!("skipped: what {name} needs is not here ({reason})"),
+                None => panic!("{name} is not built:\n{said}"),
+            },
+        }
+    }
+    assert!(all.is_empty(), "not as in {PAGE}: {all:#?}");
+}
+
+#[test]
+fn ten_suites_are_fast_and_pass() {
+    let page = fs::read_to_string(root().join(PAGE)).unwrap();
+    let suites = fastest(&page);
+    assert_eq!(suites.len(), SUITES_RUN);
+    let all = suites.iter().flat_map(|(_, rows)| rows);
+    let seconds: f64 = all.map(|row| row.seconds).sum();
+    assert!(seconds < 10.0, "{seconds} s with optimisation");
+}
+
+#[test]
+fn each_difference_is_told() {
+    let ended = |verdict, executions| Ended {
+        verdict,
+        executions,
+        seconds: 0.0,
+        has_waits: false,
+    };
+    let page = "| a | `same` | pass | 5 | 0.00 | pass | 3 | 0.00 |\n\
+                | a | `unknown` | pass |  | 0.00 | pass |  | 0.00 |\n\
+                | a | `more` | pass | 5 | 0.00 | pass | 3 | 0.00 |\n\
+                | a | `fails` | pass | 5 | 0.00 | pass |  | 0.00 |\n\
+                | a | `gone` | pass | 5 | 0.00 | pass | 3 | 0.00 |\n\
+                | a | `waits` | pass | 5 | 0.00 | pass | 3 | 0.00 |\n\
+                | a | `waits and fails` | pass | 5 | 0.00 | pass | 3 | 0.00 |\n";
+    let waits = |verdict| Ended {
+        has_waits: true,
+        ..ended(verdict, Some(9))
+    };
+    let ended = [
+        ("same", ended("pass", Some(3))),
+        ("unknown", ended("pass", None)),
+        ("more", ended("pass", Some(4))),
+        ("fails", ended("**fail**", None)),
+        ("new", ended("pass", Some(1))),
+        ("waits", waits("pass")),
+        ("waits and fails", waits("**fail**")),
+    ];
+    let ended = ended.map(|(test, ended)| (test.to_owned(), ended)).into();
+    assert_eq!(
+        differences(&rows(page)["a"], &ended),
+        [
+            "`more`: pass (4 executions); on the page: pass (3 executions)",
+            "`fails`: **fail**; on the page: pass",
+            "`gone`: not there; on the page: pass (3 executions)",
+            "`waits and fails`: **fail** (3 executions); on the page: pass (3 executions)",
+            "`new` is not on the page",
+        ]
+    );
+}
+
+/// Returns the output of the test that runs the suites, in a process with these variables and nothing from the registry.
+fn output_without_packages(name: &str, variables: &[(&str, &str)]) -> Output {
+    let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_dir_all(&home);
+    fs::create_dir_all(&home).unwrap();
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command
+        .args(["--exact", "fastest_for_loom::the_ten_fastest_suites_end_as_told"])
+        .args(["--ignored", "--nocapture"])
+        .env("CARGO_HOME", home)
+        .envs(variables.iter().copied());
+    command.output().unwrap()
+}
+
+#[test]
+fn suites_that_cannot_be_fetched_are_skipped() {
+    let offline = [("CARGO_NET_OFFLINE", "true")];
+    let unreachable = [
+        ("CARGO_HTTP_PROXY", "http://127.0.0.1:1"),
+        ("CARGO_NET_RETRY", "0"),
+        ("CARGO_NET_OFFLINE", "false"),
+    ];
+    for (name, variables) in [
+        ("nothing-offline", &offline[..]),
+        ("nothing-unreachable", &unreachable),
+    ] {
+        let output = output_without_packages(name, variables);
+        let said = String::from_utf8_lossy(&output.stdout);
+        let skipped = said.lines().filter(|line| line.contains("skipped: what "));
+        assert_eq!(skipped.count(), SUITES_RUN, "{name}: {output:#?}");
+        assert!(output.status.success(), "{name}: {output:#?}");
+    }
+}
+
+#[test]
+fn other_errors_are_no_reason_to_skip() {
+    for said in [
+        "let said = \"failed to download\";\nerror: could not compile `bytes` (lib test) due to 1 previous error",
+        "error: failed to parse manifest at `Cargo.toml`",
+        "error: failed to select a version for `loom`.",
+    ] {
+        assert_eq!(not_fetched(said), None, "{said}");
+    }
+}

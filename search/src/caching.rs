@@ -25,18 +25,6 @@ pub struct Visit {
     preemptions: u32,
 }
 
-impl Visit {
-    /// A visit that was taken back. It makes no other one redundant.
-    const UNDONE: Visit = Visit {
-        preemptions: u32::MAX,
-    };
-
-    /// Returns the visit before this one, unless it was taken back.
-    fn counted(self) -> Option<Visit> {
-        (self != Visit::UNDONE).then_some(self)
-    }
-}
-
 impl Saved for Visit {
     const BYTES: usize = 4;
 
@@ -65,9 +53,9 @@ pub struct Caching {
     /// The number of choices after which the running execution reached a visited state.
     known_after: Option<usize>,
     redundant: u64,
-    /// The states that the running execution was the first to visit, or to visit with so few preemptions; each with the
-    /// visit before.
-    visited: Vec<(u128, Visit)>,
+    /// The states that the running execution was the first to visit, or to visit with so few preemptions. They are known
+    /// once it has ended: if it is run again, it need not reach them again, and another worker must not have relied on it.
+    reached: Vec<(u128, Visit)>,
     /// The part of the running execution that matters to a search that keeps to a share; `None` for a whole search.
     in_share: Option<InShare>,
 }
@@ -104,7 +92,7 @@ impl Caching {
             preemptions: 0,
             known_after: None,
             redundant: 0,
-            visited: Vec::new(),
+            reached: Vec::new(),
             in_share: None,
         }
     }
@@ -139,6 +127,14 @@ impl Caching {
         self.inner.resumable().expect("`resumable` has asked for it")
     }
 
+    /// Notes the states that the last execution reached: it will not be run again.
+    fn note_reached(&mut self) {
+        for (state, mine) in self.reached.drain(..) {
+            self.visits
+                .visit(state, || mine, |visit| *visit = mine.min(*visit));
+        }
+    }
+
     /// Returns `true` if states may be noted and known at this point of the execution.
     fn may_note(&self) -> bool {
         self.in_share.as_ref().is_none_or(|within| within.is_here)
@@ -152,22 +148,13 @@ impl Caching {
         let mine = Visit {
             preemptions: self.preemptions,
         };
-        let Caching { visits, visited, .. } = self;
+        let Caching { visits, reached, .. } = self;
         let mut fewest_before = |state| {
-            let before = visits.visit(
-                state,
-                || mine,
-                |visit| {
-                    let before = *visit;
-                    *visit = before.min(mine);
-                    before
-                },
-            );
-            let before = before.unwrap_or(Visit::UNDONE);
-            if mine < before {
-                visited.push((state, before));
+            let before = visits.get(state);
+            if before.is_none_or(|before| mine < before) {
+                reached.push((state, mine));
             }
-            before.counted()
+            before
         };
         let by_anyone = fewest_before(point.trace().fingerprint());
         if !self.bounded {
@@ -185,7 +172,7 @@ impl Strategy for Caching {
             // The rest of the execution does not count.
             plan.truncate(choices);
         }
-        self.visited.clear();
+        self.note_reached();
         let more = self.inner.next(plan, trace);
         self.planned = plan
             .choices()
@@ -233,10 +220,7 @@ impl Strategy for Caching {
             });
             self.settle_share();
         }
-        // The attempt did not continue from all states that it reached.
-        for (state, before) in self.visited.drain(..).rev() {
-            self.visits.visit(state, || before, |visit| *visit = before);
-        }
+        self.reached.clear();
         self.inner.retry();
     }
 
@@ -306,9 +290,10 @@ impl Partitioned for Caching {
 impl Parallel for Caching {
     /// Creates another worker's strategy.
     ///
-    /// A state that another worker has visited is continued by that worker, or by one that acquires its work. Within a
-    /// round the order does not matter, and a later round begins when this one is complete. No two workers leave a part
-    /// to each other, because each state from which a worker continues has more steps.
+    /// A state that an execution of another worker has reached is continued by that worker, or by one that acquires its
+    /// work. Within a round the order does not matter, and a later round begins when this one is complete. No two workers
+    /// leave a part to each other, because each state from which a worker continues has more steps. Two may continue from
+    /// one state, if they reach it at the same time.
     fn split(&mut self) -> Box<dyn Strategy> {
         let inner = self.inner_parallel().split();
         Box::new(Caching::new(inner, self.visits.clone(), self.bounded))
@@ -341,6 +326,7 @@ impl Parallel for Caching {
 
 impl Resumable for Caching {
     fn save(&mut self, plan: &Plan) -> Option<String> {
+        self.note_reached();
         match self.known_after {
             None => self.inner_resumable().save(plan),
             Some(choices) => {

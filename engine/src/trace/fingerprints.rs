@@ -89,6 +89,16 @@ impl<V> Fingerprints<V> {
         locked(&self.shards[shard_of(fingerprint)]).contains_key(&fingerprint)
     }
 
+    /// Returns the value of a fingerprint.
+    pub fn get(&self, fingerprint: u128) -> Option<V>
+    where
+        V: Copy,
+    {
+        locked(&self.shards[shard_of(fingerprint)])
+            .get(&fingerprint)
+            .copied()
+    }
+
     /// Passes the value of a fingerprint to `change`, which may change it, and returns the result of `change`. For a
     /// new fingerprint, inserts the value of `first` if there is room, and returns `None`.
     pub fn visit<R>(

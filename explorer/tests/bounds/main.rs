@@ -12,6 +12,7 @@ mod log;
 mod ordered_atomics;
 mod priorities;
 mod ranked;
+mod reached;
 mod regions;
 mod scope;
 mod workers;

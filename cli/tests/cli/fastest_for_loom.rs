@@ -112,7 +112,16 @@ fn not_fetched(said: &str) -> Option<&str> {
     if said.contains("error: could not compile") {
         return None;
     }
-    let reasons = ["--offline", "failed to download", "download of"];
+    let reasons = [
+        "--offline",
+        "failed to download",
+        "download of",
+        "failed to load source",
+        "failed to get",
+        // A registry may have only some of the packages, or only some of their versions.
+        "no matching package",
+        "failed to select a version",
+    ];
     let is_reason = |line: &&str| reasons.iter().any(|reason| line.contains(reason));
     said.lines().find(is_reason).map(str::trim)
 }
@@ -268,8 +277,9 @@ fn other_errors_are_no_reason_to_skip() {
     for said in [
         "let said = \"failed to download\";\nerror: could not compile `bytes` (lib test) due to 1 previous error",
         "error: failed to parse manifest at `Cargo.toml`",
-        "error: failed to select a version for `loom`.",
     ] {
         assert_eq!(not_fetched(said), None, "{said}");
     }
+    let said = "error: no matching package named `parking` found";
+    assert_eq!(not_fetched(said), Some(said));
 }

@@ -9,7 +9,7 @@ use crate::variable;
 use intermezzo_explorer::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use intermezzo_explorer::sync::{Condvar, Mutex, mpsc};
 use intermezzo_explorer::time::Instant;
-use intermezzo_explorer::{Coverage, thread};
+use intermezzo_explorer::{Coverage, Explorer, Reduction, Strategy, thread};
 use std::time::Duration;
 
 /// The default number of random programs; `EXPLORED_TIMED` changes it.
@@ -212,6 +212,22 @@ fn time_outs_come_after_other_steps() {
             ]));
         }
     }
+}
+
+/// Two waits with limits of different lengths, each of which may end early or without a cause, have 15 traces. One of them
+/// is run twice, and is not counted as redundant.
+#[test]
+fn one_trace_of_two_waits_is_run_twice() {
+    let report = Explorer::new()
+        .strategy(Strategy::dfs())
+        .reduction(Reduction::Dpor)
+        .explore(|| {
+            thread::spawn(|| thread::park_timeout(Duration::from_millis(10)));
+            let (lock, notified) = (Mutex::new(0), Condvar::new());
+            let guard = lock.lock().unwrap();
+            drop(notified.wait_timeout(guard, Duration::from_millis(5)));
+        });
+    assert_eq!((report.executions(), report.traces()), (16, Some(15)), "{report}");
 }
 
 /// Fair scheduling holds back a task whose step a reduction expects.

@@ -275,7 +275,8 @@ pub struct Report {
     /// Those notes that say what executions may have missed.
     #[serde(skip)]
     pub(crate) cautions: Vec<String>,
-    /// Those notes that say what samples find. With an error, only a verbose text has them.
+    /// Those notes that say how strategies took turns, and what their samples find. With an error, only a verbose text has
+    /// them.
     #[serde(skip)]
     pub(crate) on_samples: Vec<String>,
     /// The progress of the search, if it did not come to its end.

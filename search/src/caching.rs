@@ -53,8 +53,8 @@ pub struct Caching {
     /// The number of choices after which the running execution reached a visited state.
     known_after: Option<usize>,
     redundant: u64,
-    /// The states that the running execution was the first to visit, or to visit with so few preemptions. They are known
-    /// once it has ended: if it is run again, it need not reach them again, and another worker must not have relied on it.
+    /// The states that the running execution reached first, or with fewer preemptions than before. They are noted when it has
+    /// ended: if it is run again, it may not reach them.
     reached: Vec<(u128, Visit)>,
     /// The part of the running execution that matters to a search that keeps to a share; `None` for a whole search.
     in_share: Option<InShare>,
@@ -127,7 +127,7 @@ impl Caching {
         self.inner.resumable().expect("`resumable` has asked for it")
     }
 
-    /// Notes the states that the last execution reached: it will not be run again.
+    /// Notes the states that the last execution reached. It is not run again, or departed each time.
     fn note_reached(&mut self) {
         for (state, mine) in self.reached.drain(..) {
             self.visits
@@ -293,7 +293,7 @@ impl Parallel for Caching {
     /// A state that an execution of another worker has reached is continued by that worker, or by one that acquires its
     /// work. Within a round the order does not matter, and a later round begins when this one is complete. No two workers
     /// leave a part to each other, because each state from which a worker continues has more steps. Two may continue from
-    /// one state, if they reach it at the same time.
+    /// one state if they reach it before either execution has ended.
     fn split(&mut self) -> Box<dyn Strategy> {
         let inner = self.inner_parallel().split();
         Box::new(Caching::new(inner, self.visits.clone(), self.bounded))

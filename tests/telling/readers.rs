@@ -94,3 +94,44 @@ fn no_reader_is_named_if_a_guard_went_to_another_task() {
     assert!(message.contains("waits to lock rwlock"), "{message}");
     assert_eq!(holder(&message), None, "{message}");
 }
+
+/// Guards need not be dropped last first.
+#[test]
+fn the_place_is_that_of_the_guard_that_is_held() {
+    let message = blocked(|| {
+        let journal = RwLock::new(0);
+        let first = journal.read();
+        let second = journal.read();
+        drop(first);
+        std::mem::forget(second);
+        drop(journal.write());
+    });
+    let at = |name: &str| {
+        let text = include_str!("readers.rs");
+        let line = text
+            .lines()
+            .position(|line| line.contains(&format!("let {name} = journal.read")));
+        format!("since tests/telling/readers.rs:{}:", line.unwrap() + 1)
+    };
+    assert!(message.contains(&at("second")), "{message}");
+}
+
+/// Two tasks wait for a third, which has ended: the order in which they take their locks does not matter.
+#[test]
+fn a_holder_that_has_ended_is_no_reason_to_change_the_order_of_locks() {
+    let report = Explorer::new().environment(Environment::calm()).explore(|| {
+        let journal = RwLock::new(0);
+        thread::scope(|scope| {
+            scope.spawn(|| std::mem::forget(journal.read()));
+        });
+        thread::scope(|scope| {
+            scope.spawn(|| drop(journal.write()));
+            drop(journal.write());
+        });
+    });
+    let text = report.to_string();
+    assert!(
+        report.verdict().is_fail() && !text.contains("in the same order"),
+        "{text}"
+    );
+}

@@ -36,8 +36,8 @@ pub(crate) fn sources<'a>(
     fetched(cargo, directory, packages).unwrap_or_else(|said| panic!("{said}"))
 }
 
-/// Returns the directories of these packages' sources, as this cargo finds them, or its messages if it does not. A package
-/// is made for that in `directory`, which depends on them.
+/// Returns the directories of these packages' sources, or cargo's messages if it does not find them. Writes a package into
+/// `directory` that depends on them.
 pub(crate) fn fetched<'a>(
     mut cargo: Command,
     directory: &Path,

@@ -86,6 +86,7 @@ impl Runtime {
             self.verify_quiet();
         }
         self.end_trace(&mut stop);
+        self.note_sharing();
         let complete = matches!(stop, Stop::Complete) && !self.end.damaged;
         if self.monitors.listeners.any() {
             self.tell_end(complete);
@@ -146,7 +147,6 @@ impl Runtime {
         if self.objects.blocks.any() {
             self.free_blocks(self.end.damaged || self.end.forgot);
         }
-        let shares = self.do_tasks_share();
         let toucher = self.watched.pulse().outsiders.take_first();
         let trouble = if examined.scene.is_none() && !self.end.damaged {
             None
@@ -170,7 +170,7 @@ impl Runtime {
             switches: self.record.switches,
             tasks: self.tasks.created(),
             plain_accesses: self.monitors.plain_accesses,
-            shares,
+            shares: self.record.shares,
             sound: if spins.parks() > 0 {
                 self.record.trace.sound().max(self.suits_parked())
             } else {

@@ -38,9 +38,8 @@ impl Runtime {
         (entry.owner != NO_TASK).then(|| (entry.owner, entry.owned_at.unwrap_or(Site::NOWHERE)))
     }
 
-    /// Returns a task that reads what this reader-writer lock guards, and the place where it took it: the task that waits if
-    /// it is one of them, otherwise one that has not ended, if there is one. `None` also if a task has dropped a guard of
-    /// another task, because it is not known whose.
+    /// Returns a task that holds this lock for reading, and the place where it took it. Prefers the task `waits`, then tasks
+    /// that have not ended. Returns `None` if a task dropped a guard that it had not taken.
     fn reader(&self, var: u32, waits: u32) -> Option<(u32, Site)> {
         let mut taken: BTreeMap<u32, Vec<Site>> = BTreeMap::new();
         for event in self.record.events.as_slice() {
@@ -50,7 +49,10 @@ impl Runtime {
                     taken.entry(event.task).or_default().push(event.site);
                 }
                 SyncVarOp::SharedRelease => {
-                    taken.get_mut(&event.task)?.pop()?;
+                    // Its place is the one where the guard was taken.
+                    let places = taken.get_mut(&event.task)?;
+                    let at = places.iter().rposition(|site| site.is_same_word(event.site))?;
+                    places.remove(at);
                 }
                 _ => {}
             }

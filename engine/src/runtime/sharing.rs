@@ -1,36 +1,45 @@
-//! Tasks of executions that share something that the engine sees, or nothing.
+//! Detects whether tasks of executions share an object that the engine sees.
 
 use super::Runtime;
-use crate::record::NO_TASK;
+use crate::record::{NO_TASK, Status};
 use intermezzo_sdk::SyncVarOp;
 
 impl Runtime {
-    /// Returns `true` if two tasks used one object, in this execution or an earlier one. Always `true` for tests that were
-    /// not written for intermezzo: what tasks share there is seen.
+    /// Notes whether two tasks used one object, in this execution or an earlier one. Of tests that were not written for
+    /// intermezzo, what tasks share is seen: several tasks are enough.
     #[inline(always)]
-    pub(super) fn do_tasks_share(&mut self) -> bool {
+    pub(super) fn note_sharing(&mut self) {
         if !self.record.shares && self.tasks.created() > 1 {
             self.record.shares = self.limits.unmodified || self.is_an_object_shared();
         }
-        self.record.shares
     }
 
     #[inline(never)]
     fn is_an_object_shared(&self) -> bool {
         let mut users = vec![NO_TASK; self.objects.vars.count()];
-        let mut events = self.record.events.as_slice().iter();
-        events.any(|event| {
-            let user = users.get_mut(event.var as usize);
-            user.filter(|_| is_of_an_object(event.op)).is_some_and(|user| {
-                let before = std::mem::replace(user, event.task);
-                before != NO_TASK && before != event.task
+        let events = self.record.events.as_slice().iter();
+        let events = events.map(|event| (event.task, event.op, event.var));
+        // An operation that waits for ever has no event.
+        let waiting = self
+            .tasks
+            .numbers()
+            .filter(|&task| self.tasks[task].status != Status::Ended);
+        let waiting = waiting.map(|task| {
+            let access = self.tasks[task].pending.access;
+            (task, access.op, access.var)
+        });
+        events.chain(waiting).any(|(task, op, var)| {
+            let user = users.get_mut(var as usize).filter(|_| is_of_an_object(op));
+            user.is_some_and(|user| {
+                let before = std::mem::replace(user, task);
+                before != NO_TASK && before != task
             })
         })
     }
 }
 
-/// Returns `true` if an operation uses an object whose state may be shared. The life of tasks, time, choices and the counts
-/// of references are no such objects: tasks that share an `Arc` may share nothing in it that is seen.
+/// Returns `true` if an operation uses an object whose state may be shared. The life of tasks, time and choices are no such
+/// objects. Nor are handles of an `Arc`, which may share nothing that is seen; but a task may look at how many there are.
 fn is_of_an_object(op: SyncVarOp) -> bool {
     use SyncVarOp::*;
     !matches!(
@@ -46,7 +55,6 @@ fn is_of_an_object(op: SyncVarOp) -> bool {
             | Choice
             | CountUp
             | CountDown
-            | CountRead
             | Fence
             | Quiesce
     )

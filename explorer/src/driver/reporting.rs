@@ -176,9 +176,13 @@ impl Outcome<'_> {
         let mut later_notes: Vec<String> = notes::of_scoping(tally.scoping, settings);
         report.strategy = status.name;
         let before = if weakened { tally.executions } else { 0 };
-        report.on_samples.extend(shares_note(&status.draws, before));
-        report.on_samples.extend(status.notes);
-        later_notes.extend(report.on_samples.iter().cloned());
+        let mut status_notes = status.notes;
+        if let Some(shares) = shares_note(&status.draws, before) {
+            status_notes.insert(0, shares);
+            // Where several strategies take turns, the others say nothing.
+            report.on_samples.clone_from(&status_notes);
+        }
+        later_notes.extend(status_notes);
         later_notes.extend(books.unfitted());
         later_notes.extend(books.places);
         later_notes.extend(worker.quiet_note());

@@ -24,7 +24,7 @@ pub enum Limit {
     },
     /// The test created no task.
     OneTask,
-    /// The order of accesses to what tasks share, if they do: in no execution did two tasks use one object that is seen.
+    /// The orders in which tasks access what they share: no two tasks used one object that intermezzo sees.
     NothingShared,
     /// Waits with a time-out that ends early, beyond this many in a task.
     Timeouts {

@@ -117,6 +117,8 @@ impl Report {
     fn take_limit(&mut self, limit: Limit) {
         let same = |known: &&mut Limit| discriminant(*known) == discriminant(&limit);
         match (self.limits.iter_mut().find(same), &limit) {
+            // Executions of this report disprove it.
+            (None, Limit::OneTask | Limit::NothingShared) => {}
             (
                 Some(Limit::Departures { executions, lost }),
                 Limit::Departures {

@@ -9,7 +9,7 @@ use intermezzo_explorer::{Coverage, Explorer, Report, Strategy, thread};
 use intermezzo_search::{Caching, Visits};
 use std::sync::Arc;
 
-/// A caching search that stops within its first execution, as far as it can tell: it is not asked for the next one.
+/// A caching search. If it `stops`, its `next` is called only once, as if the worker had stopped within its first execution.
 struct Worker {
     search: Caching,
     stops: bool,

@@ -191,6 +191,8 @@ fn a_pass_says_that_tasks_share_nothing_that_is_seen() {
         tasks(|shared| shared.seen.store(1, SeqCst)),
         tasks(|shared| drop(shared.lock.lock())),
         tasks(|_| schedule_point()),
+        // One of them waits for ever.
+        tasks(|shared| std::mem::forget(shared.lock.lock())),
     ] {
         assert!(!seen.limits().contains(&Limit::NothingShared), "{seen}");
     }

@@ -234,13 +234,12 @@ fn suite<const FAMILY: usize>(family: Family) {
             parts.killed,
             parts.exact
         );
-        // Threads decide whether several are at work when a search is stopped. On a busy machine that may be seldom.
         assert!(
-            !is_offered(search) || parts.others > 0 || programs <= PROGRAMS,
+            !is_offered(search) || parts.others > 0,
             "{family:?}: never stopped"
         );
     }
-    // Some programs continue with caching.
+    // Some programs continue with caching. On a busy machine, few searches are stopped while several threads work on them.
     let sum = |count: fn(&Parts) -> u64| all.iter().map(count).sum::<u64>();
     let exact = sum(|parts| parts.exact);
     assert!(

@@ -149,7 +149,8 @@ fn merged(shares: &[(&ReadReport, &ShareJson)], dropped: &[Partition]) -> Result
     insert_breakpoints(&mut fields, &reports);
     insert_findings(&mut fields, &reports);
     let mut limits = different(reports.iter().flat_map(|report| list(&report.fields, "limits")));
-    limits.retain(|limit| holds_of_all(limit, &reports));
+    let shares_fields: Vec<_> = reports.iter().map(|report| &report.fields).collect();
+    limits.retain(|limit| holds_of_all(limit, &shares_fields));
     fields.insert("limits".into(), limits.into());
     let mut notes = different(reports.iter().flat_map(|report| list(&report.fields, "notes")));
     notes.push(told(&shares).into());
@@ -308,10 +309,16 @@ fn different<'a>(values: impl Iterator<Item = &'a Value>) -> Vec<Value> {
     all
 }
 
-/// Returns `false` for a limit that another share has disproved: tasks share nothing only if they do so in no share.
-fn holds_of_all(limit: &Value, reports: &[&ReadReport]) -> bool {
-    let mut others = reports.iter().filter(|report| report.head.executions != 0);
-    limit["kind"] != "nothing_shared" || others.all(|report| list(&report.fields, "limits").contains(limit))
+/// Returns `false` if another share disproves the limit: tasks share nothing if they do so in each share with several tasks,
+/// and there was one task if no share had more.
+fn holds_of_all(limit: &Value, shares: &[&Map<String, Value>]) -> bool {
+    let tasks = |share: &Map<String, Value>| share.get("max_tasks").and_then(Value::as_u64);
+    let mut with_several = shares.iter().filter(|share| tasks(share) > Some(1));
+    match limit["kind"].as_str() {
+        Some("nothing_shared") => with_several.all(|share| list(share, "limits").contains(limit)),
+        Some("one_task") => with_several.next().is_none(),
+        _ => true,
+    }
 }
 
 /// Inserts the figures of the armed breakpoints, added up.
@@ -408,4 +415,26 @@ fn size(finding: &Value) -> (u64, usize) {
         .and_then(Value::as_str)
         .unwrap_or_default();
     (events.saturating_add(left_out), schedule.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_another_share_disproves_is_no_limit() {
+        let [alone, apart, together] = [(1, "one_task"), (2, "nothing_shared"), (2, "fairness")]
+            .map(|(tasks, kind)| json!({ "max_tasks": tasks, "limits": [{ "kind": kind }] }));
+        let empty = json!({ "max_tasks": 0, "limits": [] });
+        let holds = |kind: &str, shares: &[&Value]| {
+            let shares: Vec<_> = shares.iter().filter_map(|share| share.as_object()).collect();
+            holds_of_all(&json!({ "kind": kind }), &shares)
+        };
+        assert!(holds("nothing_shared", &[&apart, &alone, &empty]));
+        assert!(!holds("nothing_shared", &[&apart, &together]));
+        assert!(holds("one_task", &[&alone, &empty]));
+        assert!(!holds("one_task", &[&alone, &apart]));
+        assert!(holds("fairness", &[&alone, &apart, &together]));
+    }
 }

@@ -3,6 +3,7 @@
 use crate::report::{Finding, FindingDetail, FoundBy, WaitingTask};
 use intermezzo_sdk::FindingKind;
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 /// Returns the advice, if the kind of the finding is enough to give one.
 pub(super) fn of(finding: &Finding) -> Option<Cow<'static, str>> {
@@ -48,9 +49,11 @@ fn at_the_limit_of_steps(limit: u64) -> String {
 
 fn in_a_deadlock(waiting: &[WaitingTask]) -> &'static str {
     let by_itself = |task: &WaitingTask| task.held_by.as_ref() == Some(&task.task);
-    let holders: Vec<&str> = waiting
+    // Those that wait themselves.
+    let holders: BTreeSet<&str> = waiting
         .iter()
         .filter_map(|task| task.held_by.as_deref())
+        .filter(|holder| waiting.iter().any(|task| task.task == *holder))
         .collect();
     if waiting.iter().any(by_itself) {
         "a lock cannot be taken twice by one task: drop the first guard before the second is asked for"

@@ -359,7 +359,7 @@ impl Search for Shared {
     }
 }
 
-/// A correct test with so many interleavings that no worker is left without work.
+/// A correct test with more interleavings than the workers run, so that each of them always has work.
 fn large() {
     let n = AtomicUsize::new(0);
     thread::scope(|scope| {

@@ -149,8 +149,8 @@ fn merged(shares: &[(&ReadReport, &ShareJson)], dropped: &[Partition]) -> Result
     insert_breakpoints(&mut fields, &reports);
     insert_findings(&mut fields, &reports);
     let mut limits = different(reports.iter().flat_map(|report| list(&report.fields, "limits")));
-    let shares_fields: Vec<_> = reports.iter().map(|report| &report.fields).collect();
-    limits.retain(|limit| holds_of_all(limit, &shares_fields));
+    let fields_of_each: Vec<_> = reports.iter().map(|report| &report.fields).collect();
+    limits.retain(|limit| holds_of_all(limit, &fields_of_each));
     fields.insert("limits".into(), limits.into());
     let mut notes = different(reports.iter().flat_map(|report| list(&report.fields, "notes")));
     notes.push(told(&shares).into());

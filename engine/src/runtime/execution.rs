@@ -176,7 +176,6 @@ impl Runtime {
             } else {
                 self.record.trace.sound()
             },
-            shares_locks: self.record.trace.shares_locks(),
             fingerprint: self.record.trace.fingerprint(),
             unfair_left_out: self.ready.unfair_left_out(),
             capped: self.world.capped,

@@ -28,8 +28,6 @@ pub struct ExecutionOutcome {
     pub shares: bool,
     /// The strongest reduction that is sound for all executions so far.
     pub sound: SoundReduction,
-    /// `true` if any of them took a read lock. Then neither source sets nor a reduction within a bound is sound.
-    pub shares_locks: bool,
     /// The fingerprint of its trace.
     pub fingerprint: u128,
     /// `true` if fairness excluded a schedule.

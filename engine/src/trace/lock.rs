@@ -36,11 +36,6 @@ pub struct ShareChange {
 }
 
 impl Trace {
-    /// `true` if any execution so far took a read lock. Then neither source sets nor a reduction within a bound is sound.
-    pub fn shares_locks(&self) -> bool {
-        self.shares_locks
-    }
-
     /// Returns the key of a lock, if step `later` waited to take it exclusively and step `earlier` shared it.
     pub fn shared_before(&self, earlier: usize, later: usize) -> Option<Key> {
         let step = &self.steps[later];

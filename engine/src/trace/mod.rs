@@ -153,8 +153,6 @@ pub struct Trace {
     joined_late: bool,
     /// The strongest reduction that is sound for all executions so far.
     sound: SoundReduction,
-    /// `true` if any of them took a read lock.
-    shares_locks: bool,
     /// The way the last execution ended, and the operations that were blocked then.
     ending: Ending,
     blocked: Vec<Blocked>,
@@ -455,7 +453,6 @@ impl Trace {
             key,
         });
         self.sound = self.sound.max(facts.sound);
-        self.shares_locks |= facts.any(TAKES_SHARE);
         let first = step.entries == entry;
         let so_far = step.fingerprint;
         if first && task == step.task {

@@ -234,9 +234,9 @@ impl<'a> WorkerLoop<'a> {
         self.attempts.after(false, &mut self.tally.departures);
         self.pace.count(executed.steps);
         self.tally.elsewhere += 1;
-        let (sound, reason, by_plans) = self.soundness(executed);
+        let (sound, reason) = self.soundness(executed);
         if sound > self.planned {
-            self.fall_back(sound, reason, by_plans);
+            self.fall_back(sound, reason);
         }
     }
 
@@ -304,47 +304,39 @@ impl<'a> WorkerLoop<'a> {
         if let Some(left) = &mut self.trial {
             *left = left.saturating_sub(executed.steps);
         }
-        let (mut sound, mut reason, mut by_plans) = self.soundness(executed);
+        let (mut sound, mut reason) = self.soundness(executed);
         if executed.scoping.region_unheeded
             && self.common.kind == Kind::OfSettings
             && self.common.settings.chooses_reduction()
         {
             let why = "the test turns preemptions off in a region";
-            (sound, reason, by_plans) = (SoundReduction::Nothing, Some(why), false);
+            (sound, reason) = (SoundReduction::Nothing, Some(why));
             // From here on the region takes effect.
             self.tally.scoping.region_unheeded = false;
         }
         if sound > self.planned && !executed.departed {
-            self.fall_back(sound, reason, by_plans);
+            self.fall_back(sound, reason);
         }
     }
 
-    /// Returns the strongest reduction that is sound after this execution, and the reason, unless the engine knows it. The
-    /// last part is `true` if a stronger one may be sound for another search of the test.
+    /// Returns the strongest reduction that is sound after this execution, and the reason, unless the engine knows it.
     #[inline]
-    fn soundness(&self, executed: &ExecutionOutcome) -> (SoundReduction, Option<&'static str>, bool) {
-        let (mut sound, mut reason) = (executed.sound, None);
-        if self.common.several && sound < SoundReduction::SourceSets && self.worker.chose_values() {
-            // Workers that share wakeup trees treat a step as one, not as one for each chosen value.
-            sound = SoundReduction::SourceSets;
-            reason = Some(match self.common.settings.environment.has_memory_model() {
-                true => "loads may read older stores, and several workers explore the test",
-                false => "the test chooses values, and several workers explore it",
-            });
+    fn soundness(&self, executed: &ExecutionOutcome) -> (SoundReduction, Option<&'static str>) {
+        let workers_divide_values = self.common.several && self.worker.chose_values();
+        if !workers_divide_values || executed.sound >= SoundReduction::SourceSets {
+            return (executed.sound, None);
         }
-        // With wakeup trees and without a bound it is no reason.
-        let by_readers = executed.shares_locks && sound.max(self.planned) == SoundReduction::SourceSets;
-        if by_readers {
-            sound = SoundReduction::Caching;
-            reason = Some("the test takes a read lock");
-        }
-        let by_plans = by_readers && self.common.settings.tries_all_first();
-        (sound, reason, by_plans)
+        // Workers that share wakeup trees treat a step as one, not as one for each chosen value.
+        let reason = match self.common.settings.environment.has_memory_model() {
+            true => "loads may read older stores, and several workers explore the test",
+            false => "the test chooses values, and several workers explore it",
+        };
+        (SoundReduction::SourceSets, Some(reason))
     }
 
     /// Has a weaker reduction take over, for all workers.
     #[cold]
-    fn fall_back(&mut self, sound: SoundReduction, reason: Option<&str>, by_plans: bool) {
+    fn fall_back(&mut self, sound: SoundReduction, reason: Option<&str>) {
         let drawn = self.worker.status(0).drawn;
         let reason = match reason {
             Some(reason) => reason.to_owned(),
@@ -355,7 +347,7 @@ impl<'a> WorkerLoop<'a> {
                 None => "the test does something for which a stronger one is not sound".to_owned(),
             },
         };
-        self.common.fall_back(sound, drawn, reason, by_plans);
+        self.common.fall_back(sound, drawn, reason, false);
     }
 
     /// Continues with the weaker reduction that took over. Wakes the workers that wait for work of the previous search.

@@ -47,8 +47,10 @@ pub struct Caching {
     visits: Visits,
     /// `true` if the inner search counts preemptions.
     bounded: bool,
-    /// The number of preemptions in the prescribed choices of the running execution, and in all its choices so far.
+    /// The number of prescribed choices of the running execution, and of the preemptions in them.
+    prescribed: usize,
     planned: u32,
+    /// The number of preemptions in all its choices so far.
     preemptions: u32,
     /// The number of choices after which the running execution reached a visited state.
     known_after: Option<usize>,
@@ -88,6 +90,7 @@ impl Caching {
             inner,
             visits,
             bounded,
+            prescribed: 0,
             planned: 0,
             preemptions: 0,
             known_after: None,
@@ -127,8 +130,12 @@ impl Caching {
         self.inner.resumable().expect("`resumable` has asked for it")
     }
 
-    /// Notes the states that the last execution reached. It is not run again, or departed each time.
-    fn note_reached(&mut self) {
+    /// Notes the states that the last execution reached, if it made choices beyond those that were prescribed. If it has
+    /// none in `plan`, it departed each time, and what follows its states is not explored.
+    fn note_reached(&mut self, plan: &Plan) {
+        if plan.choices().len() == self.prescribed {
+            self.reached.clear();
+        }
         for (state, mine) in self.reached.drain(..) {
             self.visits
                 .visit(state, || mine, |visit| *visit = mine.min(*visit));
@@ -168,12 +175,13 @@ impl Caching {
 
 impl Strategy for Caching {
     fn next(&mut self, plan: &mut Plan, trace: &Trace) -> bool {
+        self.note_reached(plan);
         if let Some(choices) = self.known_after.take() {
             // The rest of the execution does not count.
             plan.truncate(choices);
         }
-        self.note_reached();
         let more = self.inner.next(plan, trace);
+        self.prescribed = plan.choices().len();
         self.planned = plan
             .choices()
             .iter()
@@ -326,7 +334,7 @@ impl Parallel for Caching {
 
 impl Resumable for Caching {
     fn save(&mut self, plan: &Plan) -> Option<String> {
-        self.note_reached();
+        self.note_reached(plan);
         match self.known_after {
             None => self.inner_resumable().save(plan),
             Some(choices) => {

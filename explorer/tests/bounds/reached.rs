@@ -9,18 +9,34 @@ use intermezzo_explorer::{Coverage, Explorer, Report, Strategy, thread};
 use intermezzo_search::{Caching, Visits};
 use std::sync::Arc;
 
-/// A caching search. If it `stops`, its `next` is called only once, as if the worker had stopped within its first execution.
+/// The way a search ends.
+#[derive(Clone, Copy)]
+enum Ends {
+    /// It runs all executions.
+    Last,
+    /// Its `next` is called only once, as if the worker had stopped within its first execution.
+    Within,
+    /// Its first execution departs from its schedule each time: its `next` has no choices of that execution.
+    Departed,
+}
+
+/// A caching search.
 struct Worker {
     search: Caching,
-    stops: bool,
+    ends: Ends,
     begun: bool,
 }
 
 impl Search for Worker {
     fn next(&mut self, plan: &mut Plan, trace: &Trace) -> bool {
-        let stops = self.stops && self.begun;
-        self.begun = true;
-        !stops && self.search.next(plan, trace)
+        match (self.ends, std::mem::replace(&mut self.begun, true)) {
+            (Ends::Within, true) => false,
+            (Ends::Departed, true) => {
+                self.search.next(&mut Plan::default(), trace);
+                false
+            }
+            _ => self.search.next(plan, trace),
+        }
     }
     fn choose(&mut self, point: &ChoicePoint<'_>) -> Option<u32> {
         self.search.choose(point)
@@ -36,14 +52,14 @@ impl Search for Worker {
     }
 }
 
-fn explore(visits: &Visits, bounded: bool, stops: bool) -> Report {
+fn explore(visits: &Visits, bounded: bool, ends: Ends) -> Report {
     let inner: Box<dyn Search> = match bounded {
         true => Box::new(IterativePreemptionBounding::new(1)),
         false => Box::new(DepthFirst::new()),
     };
     let worker = Worker {
         search: Caching::new(inner, visits.clone(), bounded),
-        stops,
+        ends,
         begun: false,
     };
     let strategy = Strategy::custom(worker);
@@ -57,21 +73,23 @@ fn explore(visits: &Visits, bounded: bool, stops: bool) -> Report {
     })
 }
 
-/// The execution may be run again and not reach its states then. If another worker had taken them for known, what
-/// follows them would be run by none.
+/// The execution may be run again and not reach its states then, or depart each time. If another worker had taken them for
+/// known, what follows them would be run by none.
 #[test]
 fn states_are_known_to_other_workers_once_the_execution_has_ended() {
     for bounded in [false, true] {
-        let alone = explore(&Arc::new(Fingerprints::new(1 << 20)), bounded, false);
+        let alone = explore(&Arc::new(Fingerprints::new(1 << 20)), bounded, Ends::Last);
         assert!(alone.executions() > 3, "{alone}");
         let visits = Arc::new(Fingerprints::new(1 << 20));
-        assert_eq!(explore(&visits, bounded, true).executions(), 1);
-        let other = explore(&visits, bounded, false);
+        for ends in [Ends::Within, Ends::Departed] {
+            assert_eq!(explore(&visits, bounded, ends).executions(), 1);
+        }
+        let other = explore(&visits, bounded, Ends::Last);
         assert_eq!(
             (other.executions(), other.traces()),
             (alone.executions(), alone.traces())
         );
         // Now all of them are.
-        assert_eq!(explore(&visits, bounded, false).executions(), 1);
+        assert_eq!(explore(&visits, bounded, Ends::Last).executions(), 1);
     }
 }

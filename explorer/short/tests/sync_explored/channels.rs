@@ -1,9 +1,9 @@
 //! Channels.
 
-use super::{SOON, assert_hangs, assert_set, outcomes, outcomes_in};
+use super::{SOON, assert_hangs, assert_set, explore, outcomes, outcomes_in};
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use intermezzo_explorer::sync::{Arc, mpsc};
-use intermezzo_explorer::{Environment, thread};
+use intermezzo_explorer::{Environment, Explorer, Reduction, thread};
 use std::time::Duration;
 
 #[test]
@@ -137,6 +137,31 @@ fn two_senders_and_a_sender_that_tries_meet_one_receiver() {
         (4, [false, false], true),
     ];
     assert_set(seen, expected);
+}
+
+/// Until its schedule point is passed, a receiver that is about to be dropped is still there for all searches.
+#[test]
+fn a_sender_is_dropped_before_a_receiver_or_after_it() {
+    let test = || {
+        let (sender, receiver) = mpsc::sync_channel(0);
+        let other = sender.clone();
+        thread::spawn(move || drop(other.try_send(0)));
+        AtomicUsize::new(0).load(SeqCst);
+        drop(receiver);
+        let _ = sender.try_send(1);
+    };
+    let all = explore(test);
+    let reduced = Explorer::new()
+        .environment(Environment::calm())
+        .reduction(Reduction::Dpor)
+        .explore(test);
+    assert_eq!((all.reduction(), all.traces()), ("none", Some(4)), "{all}");
+    assert_eq!(reduced.reduction(), "dpor", "{reduced}");
+    assert_eq!(
+        (reduced.traces(), reduced.executions()),
+        (Some(4), 4),
+        "{reduced}"
+    );
 }
 
 #[test]

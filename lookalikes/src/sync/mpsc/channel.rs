@@ -357,7 +357,6 @@ impl<T> Drop for Receiving<T> {
         if !closes_in_step {
             queue.point(SyncVarOp::ChannelClose, self.site);
         }
-        receiver.store(false, SeqCst);
         let when = if senders.load(SeqCst) > 0 && !closes_in_step {
             When::Now
         } else {
@@ -365,6 +364,8 @@ impl<T> Drop for Receiving<T> {
         };
         let unread = queue.perform(SyncVarOp::ChannelClose, self.site, when, |queue| {
             queue.receiver_gone = true;
+            // Not earlier: at its schedule point the receiver is still there for other tasks.
+            receiver.store(false, SeqCst);
             // A message whose sender waits is returned to it.
             let offered = queue.table == Table::Offered;
             let unread = if offered {

@@ -214,20 +214,27 @@ fn time_outs_come_after_other_steps() {
     }
 }
 
-/// Two waits with limits of different lengths, each of which may end early or without a cause, have 15 traces. One of them
-/// is run twice, and is not counted as redundant.
+/// A wait whose limit may end early or without a cause, and one with another limit or a look at the clock: one trace of
+/// each is run twice, and is not counted as redundant.
 #[test]
-fn one_trace_of_two_waits_is_run_twice() {
-    let report = Explorer::new()
-        .strategy(Strategy::dfs())
-        .reduction(Reduction::Dpor)
-        .explore(|| {
-            thread::spawn(|| thread::park_timeout(Duration::from_millis(10)));
+fn one_trace_of_a_wait_and_a_look_at_time_is_run_twice() {
+    let run = |other: fn()| {
+        let explorer = Explorer::new()
+            .strategy(Strategy::dfs())
+            .reduction(Reduction::Dpor);
+        let report = explorer.explore(|| {
+            thread::spawn(other);
             let (lock, notified) = (Mutex::new(0), Condvar::new());
             let guard = lock.lock().unwrap();
             drop(notified.wait_timeout(guard, Duration::from_millis(5)));
         });
-    assert_eq!((report.executions(), report.traces()), (16, Some(15)), "{report}");
+        (report.executions(), report.traces())
+    };
+    assert_eq!(
+        run(|| thread::park_timeout(Duration::from_millis(10))),
+        (16, Some(15))
+    );
+    assert_eq!(run(|| _ = Instant::now()), (7, Some(6)));
 }
 
 /// Fair scheduling holds back a task whose step a reduction expects.

@@ -104,7 +104,9 @@ impl Builder {
                 .preemption_bound
                 .map(|most| most.try_into().unwrap_or(u32::MAX)),
             executions: self.max_permutations.map(|most| most as u64),
-            time: self.max_duration.or(self.max_permutations.is_none().then_some(TIME)),
+            time: self
+                .max_duration
+                .or(self.max_permutations.is_none().then_some(TIME)),
             // In loom the end of the first thread is a branch as well.
             steps: self.max_branches.saturating_sub(1).max(1) as u64,
             // In loom a weak exchange never fails without cause, no wait ends early, and the first waiter is woken.

@@ -38,7 +38,10 @@ pub struct Builder(intermezzo::thread::Builder);
 
 impl Builder {
     /// Returns a task with nothing set.
-    #[allow(clippy::new_without_default, reason = "std's and loom's have no default either")]
+    #[allow(
+        clippy::new_without_default,
+        reason = "std's and loom's have no default either"
+    )]
     pub fn new() -> Builder {
         Builder(intermezzo::thread::Builder::new())
     }

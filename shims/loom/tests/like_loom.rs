@@ -1,8 +1,8 @@
 //! Tests that were written for loom pass and fail as they do there, without any setting.
 
 use loom::cell::{Cell, UnsafeCell};
-use loom::sync::atomic::{AtomicPtr, AtomicUsize};
 use loom::sync::atomic::Ordering::{self, AcqRel, Acquire, Relaxed, Release, SeqCst};
+use loom::sync::atomic::{AtomicPtr, AtomicUsize};
 use loom::sync::{Arc, Notify};
 use loom::thread;
 use std::collections::BTreeSet;
@@ -26,10 +26,7 @@ fn failure_of(builder: &loom::model::Builder, model: impl Fn() + Send + Sync + '
 }
 
 /// Returns what the model returns in its executions.
-fn outcomes<T: Ord + Clone + Send>(model: impl Fn() -> T + Send + Sync + 'static) -> BTreeSet<T>
-where
-    T: 'static,
-{
+fn outcomes<T: Ord + Clone + Send + 'static>(model: impl Fn() -> T + Send + Sync + 'static) -> BTreeSet<T> {
     let seen = std::sync::Arc::new(Mutex::new(BTreeSet::new()));
     let keep = seen.clone();
     loom::model(move || {

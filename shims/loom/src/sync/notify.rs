@@ -45,10 +45,7 @@ impl Notify {
         } else {
             let mut notified = self.notified.lock().unwrap_or_else(PoisonError::into_inner);
             while !*notified {
-                notified = self
-                    .wakes
-                    .wait(notified)
-                    .unwrap_or_else(PoisonError::into_inner);
+                notified = self.wakes.wait(notified).unwrap_or_else(PoisonError::into_inner);
             }
             *notified = false;
         }

@@ -86,10 +86,9 @@ impl ReplayScheduler {
     /// # Panics
     /// Without the feature `vector-clocks`, or if the schedule is the text of a failure, which has no steps of tasks.
     pub fn set_target_clock(&mut self, clock: impl Into<VectorClock>) {
-        assert!(
-            clocks::ARE_KEPT,
-            "`set_target_clock` needs the feature `vector-clocks`: without it tasks have no clocks"
-        );
+        if !clocks::ARE_KEPT {
+            panic!("`set_target_clock` needs the feature `vector-clocks`: without it tasks have no clocks");
+        }
         assert!(
             matches!(self.of, Of::Steps(_)),
             "`set_target_clock` needs a schedule of tasks, and this one is the text of a failure"

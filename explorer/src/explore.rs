@@ -198,7 +198,7 @@ impl Explorer {
     /// let explorer = Explorer::new()
     ///     .set("strategy", "dfs(delays=2)")
     ///     .set("environment", "spurious_wakeups=2")
-    ///     .set("fair_yields", 3);
+    ///     .set("stack", 1 << 20);
     /// ```
     ///
     /// # Panics

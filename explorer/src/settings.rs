@@ -8,9 +8,9 @@ mod compatibility;
 mod config;
 mod declared;
 mod environment;
-mod hang;
 mod journal;
 mod layers;
+mod members;
 #[cfg(not(feature = "config-files"))]
 pub(crate) mod no_toml;
 mod partition;
@@ -311,7 +311,7 @@ impl Settings {
     /// Returns the settings that must be the same to continue from a checkpoint, with their values.
     pub(crate) fn in_checkpoints(&self) -> impl Iterator<Item = (&'static str, String)> {
         let compared = SETTINGS.iter().filter(|setting| setting.in_checkpoints);
-        compared.map(|setting| (setting.name, setting.show(self)))
+        compared.map(|setting| (setting.name, setting.show_for_checkpoint(self)))
     }
 
     /// Sets the settings for which there are environment variables: `INTERMEZZO_` and a setting's name in capitals.

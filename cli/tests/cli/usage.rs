@@ -86,6 +86,19 @@ fn wrong_flags_are_refused() {
     run(&["corpus", "run", "counter", "--strategy", "dfs(step=0)"])
         .refused(&["--strategy", "`0` is no number in range"]);
     run(&["corpus", "run", "--set", "tasks=2"]).refused(&["<NAME>"]);
+    // Settings that have become parts of others.
+    for (flag, says) in [
+        ("--minimise-time=5", "give `minimise` `time=SECONDS`"),
+        ("--checkpoint-every=5", "give `checkpoint` `every=SECONDS`"),
+        ("--fair-yields=2", "give `spin_loops` `fair_yields=N`"),
+        ("--tasks=5", "give `stack` `tasks=N`"),
+        ("--forgotten-bytes=0", "give `stack` `forgotten=BYTES`"),
+    ] {
+        run(&["corpus", "run", "counter", flag]).refused(&["there is no such flag any more", says]);
+    }
+    run(&["replay", "imz1.x", "--tasks=5"]).refused(&["give `stack` `tasks=N`"]);
+    run(&["corpus", "run", "counter", "--stack", "task=5"])
+        .refused(&["--stack", "`task=5` sets nothing; did you mean `tasks`?"]);
     run(&["replay"]).refused(&["<SCHEDULE>"]);
 }
 

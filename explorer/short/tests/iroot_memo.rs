@@ -172,7 +172,7 @@ fn nothing_is_overwritten_at_the_end() {
     let directory = Directory::new("meanwhile");
     let memo = directory.memo();
     let put = memo.clone();
-    let report = explorer(&memo).set("checkpoint_every", 60).explore(move || {
+    let report = explorer(&memo).set("checkpoint", "every=60").explore(move || {
         if !put.exists() {
             fs::write(&put, "a letter").unwrap();
         }
@@ -196,7 +196,7 @@ fn child() {
         Explorer::with_settings(settings)
             .set("strategy", format!("maple(memo={memo})"))
             .seed(seed)
-            .set("checkpoint_every", 0)
+            .set("checkpoint", "every=0")
     };
     for seed in 0..20 {
         let report = match which.as_str() {

@@ -171,7 +171,7 @@ fn a_failure_in_an_execution_that_is_cut_off_is_told() {
 #[test]
 fn a_program_that_catches_everything_is_ended() {
     for forgotten in ["0", "1000000000"] {
-        let report = soon(second().set("forgotten_bytes", forgotten), || {
+        let report = soon(second().set("stack", format!("forgotten={forgotten}")), || {
             let n = AtomicUsize::new(0);
             loop {
                 let _ = catch_unwind(AssertUnwindSafe(|| endless(&n)));

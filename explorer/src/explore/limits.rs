@@ -77,8 +77,8 @@ impl Explorer {
         self.set("partition", format!("{number}/{total}"))
     }
 
-    /// Keeps the search in this file, which is written every 10 seconds, or as the setting `checkpoint_every` says, and at
-    /// the end. If the file exists when the exploration begins, the search continues from it.
+    /// Keeps the search in this file, which is written every 10 seconds, or as the setting says (`every=60`), and at the
+    /// end. If the file exists when the exploration begins, the search continues from it.
     ///
     /// The report is that of an exploration that was never interrupted: times and executions add up. A limit on executions
     /// is that of the whole search, so a higher one continues it where it was reached; a limit on time is that of each

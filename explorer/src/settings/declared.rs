@@ -4,11 +4,12 @@
 //! must agree on and the table in the guide all follow from these declarations.
 
 use super::journal::JournalAt;
+use super::members::{self, Member, Parts};
 use super::strategy::{self, iroots, show_iroots};
-use super::value::{Form, HasForm, Value, duration, name_of, number, one_of};
+use super::value::{Form, HasForm, Range, Value, duration, name_of, one_of, within};
 use super::{
     IRootOptions, MonitorRequest, ProgressLines, Reduction, SpinLoops, StrategyKind, Verbosity, environment,
-    hang, partition, progress, scope,
+    partition, scope,
 };
 use intermezzo_breakpoint::{ArmError, Armings};
 use intermezzo_engine::environment::Environment;
@@ -45,8 +46,10 @@ pub struct Setting {
     pub in_replays: bool,
     /// `true` if a search can only be continued from a checkpoint with the same value.
     pub(crate) in_checkpoints: bool,
-    /// The least and the greatest number, if not all that fit the field are allowed.
-    range: Option<(u64, u64)>,
+    /// If not all numbers that fit the field are allowed.
+    range: Option<Range>,
+    /// The parts of its value that follow the field's, by name.
+    members: &'static [Member],
     set: Set,
     show: Show,
 }
@@ -85,6 +88,7 @@ impl Setting {
             in_replays: false,
             in_checkpoints: false,
             range: None,
+            members: &[],
             set,
             show,
         }
@@ -129,24 +133,54 @@ impl Setting {
         Setting { range, ..self }
     }
 
+    const fn members(self, members: &'static [Member]) -> Setting {
+        Setting { members, ..self }
+    }
+
     /// Sets it from text; the error says what would be right.
     pub(super) fn set(&self, settings: &mut Settings, text: &str) -> Result<(), String> {
-        if let Some((least, most)) = self.range
-            && !(least..=most).contains(&number(text)?)
-        {
-            return Err(match most {
-                u64::MAX => format!("`{text}` is too few: give {least} or more"),
-                _ => format!("`{text}` is out of range: give {least} to {most}"),
-            });
+        let Parts { head, members } = Parts::of(text, self.members)?;
+        let mut changed = settings.clone();
+        if let Some(head) = head {
+            within(self.range, head)?;
+            (self.set)(&mut changed, head)?;
         }
-        (self.set)(settings, text)
+        for (member, value) in members {
+            member.set(&mut changed, value)?;
+        }
+        *settings = changed;
+        Ok(())
     }
 
     /// Returns its value as text that [`Setting::set`] takes.
     pub(super) fn show(&self, settings: &Settings) -> String {
-        (self.show)(settings)
+        (self.show)(settings) + &members::show(self.members, settings, false)
+    }
+
+    /// Returns what a search that continues from a checkpoint must have as it is.
+    pub(super) fn show_for_checkpoint(&self, settings: &Settings) -> String {
+        (self.show)(settings) + &members::show(self.members, settings, true)
+    }
+
+    /// `true` if a value need not be the whole: it changes only what it names.
+    pub(super) fn has_members(&self) -> bool {
+        self.name == ENVIRONMENT || !self.members.is_empty()
+    }
+
+    /// Returns a value that does what `weaker` and then `stronger` do. They are values of this setting.
+    #[doc(hidden)]
+    pub fn over(&self, weaker: &str, stronger: &str) -> String {
+        let parts = |text| Parts::of(text, self.members);
+        match (parts(weaker), parts(stronger)) {
+            _ if self.name == ENVIRONMENT => format!("{weaker},{stronger}"),
+            (Ok(weaker), Ok(stronger)) if self.has_members() => stronger.over(weaker),
+            _ => stronger.to_owned(),
+        }
     }
 }
+
+/// The setting whose value is a list of members, and of names for all of them.
+const ENVIRONMENT: &str = "environment";
 
 /// Declares the settings, and the fields that are set along with others or have no name.
 ///
@@ -254,7 +288,9 @@ settings {
         "Workers that explore, each on a thread of its own",
         accepts(("N", "a number, at least 1")), within(1, 1024);
     checkpoint: Option<PathBuf> = None,
-        "Keeps the search in this file, and continues from it if it exists; for `test` a directory, with a file for each test";
+        "Keeps the search in this file, and continues from it if it exists; for `test` a directory, with a file for each test",
+        accepts(("FILE", "a file, or `none`; `a.search,every=60` writes it once a minute, and not every 10 seconds")),
+        members(members::OF_CHECKPOINT);
     /// `None` for all of it.
     partition: Option<Partition> = None,
         "Explores one share of the search: other processes, on other machines, explore the others"
@@ -279,10 +315,10 @@ settings {
         of(Group::Output), in_replays();
     progress: ProgressLines = ProgressLines::default(),
         "Shows the progress of the search on stderr, in a line every N seconds"
-        => (("SECONDS", progress::VALUES),
-            |s, v| ProgressLines::parse(v).map(|lines| s.progress = lines),
-            |s| s.progress.to_string()),
-        of(Group::Output), advanced();
+        => (("SECONDS", "seconds between two lines, or `none`; `5,from=1000` begins after 1000 executions"),
+            |s, v| s.progress.every.read(v),
+            |s| s.progress.every.show()),
+        members(members::OF_PROGRESS), of(Group::Output), advanced();
     /// Each line has its time. Several tests may have one file.
     log: Option<PathBuf> = None,
         "Adds lines to this file: the events of the search, and where its time went",
@@ -295,7 +331,7 @@ settings {
         of(Group::Execution), advanced(), in_checkpoints();
     spin_loops: SpinLoops = SpinLoops::Park,
         "Treatment of loops that only wait: a task is disabled after a failed round; or a loop that was once seen to wait is assumed to wait from its first round on; or every round is run"
-        => (("NAME", "`park`, `assume` or `run`"),
+        => (("NAME", "`park`, `assume` or `run`; `park,fair_yields=3` counts only every third yield of a task for fairness"),
             |s, v| {
                 // `-assume` is for commands that take the assumption away, and nothing else.
                 match (v, s.spin_loops) {
@@ -306,7 +342,7 @@ settings {
                 Ok(())
             },
             |s| name_of(&SpinLoops::ALL, s.spin_loops)),
-        of(Group::Execution), advanced(), in_checkpoints();
+        members(members::OF_SPIN_LOOPS), of(Group::Execution), advanced(), in_checkpoints();
     /// Empty for everywhere. [`Settings::preempt_not_in`] has the places to leave out.
     preempt_in as "preempt": Scope = Scope::default(),
         "Places where tasks are preempted: `queue::ring,!slots.rs,Ring::push,tail`"
@@ -351,12 +387,8 @@ settings {
     /// for a short test.
     minimise: u64 = 1_000,
         "Most executions to make a finding smaller; 0 leaves it as it was found",
-        advanced();
-    /// For all findings together; `None` for no limit. By default more than the executions above take, unless single steps
-    /// of the test are slow.
-    minimise_time: Option<Duration> = Some(Duration::from_secs(10)),
-        "Most seconds to replay a finding and make it smaller; after the limit of `time`, at most a quarter of that",
-        advanced();
+        accepts(("N", "a number; `1000,time=60` takes at most a minute, and not 10 seconds; `time=none` sets no limit")),
+        members(members::OF_MINIMISE), advanced();
     warm_up: u32 = 0,
         "Executions before the search, for what a test sets up once and keeps; they are not judged",
         advanced(), in_replays(), in_checkpoints();
@@ -367,56 +399,52 @@ settings {
     /// One that takes more is a finding. `None` for no limit. By default far more than tests of concurrent code compute
     /// between two operations, and less than people wait.
     hang: Option<Duration> = Some(Duration::from_secs(10)),
-        "Most seconds that a task may run or be blocked without a visible operation, and that an execution may take"
-        => (("SECONDS", hang::VALUES),
-            |s, v| hang::parse(v).map(|(hang, execution)| (s.hang, s.execution_time) = (hang, execution)),
-            |s| hang::show(s.hang, s.execution_time)),
-        of(Group::Execution), advanced(), in_replays();
+        "Most seconds that a task may run or be blocked without a visible operation, and that an execution may take",
+        accepts(("SECONDS", "seconds, or `none`; `10,execution=60` also ends an execution that takes longer than a minute")),
+        members(members::OF_HANG), of(Group::Execution), advanced(), in_replays();
     journal: JournalAt = JournalAt::Usual,
         "Directory that keeps the choices of the running execution in case the process dies"
         => (("DIR", "a directory, `usual` or `none`"),
             |s, v| JournalAt::parse(v).map(|journal| s.journal = journal),
             |s| s.journal.to_string()),
         of(Group::Execution), advanced();
-    fair_yields: u32 = 1,
-        "Counts only every N-th yield of a task for fairness",
-        accepts(("N", "a number, at least 1")), within(1, u64::MAX),
-        of(Group::Execution), advanced(), in_checkpoints();
-    /// By default far more than a test of schedules needs. Clocks of that many tasks take some hundred megabytes, and their
-    /// stacks as much.
-    tasks: u32 = 4_096,
-        "Most tasks of an execution; one that creates more is a finding",
-        accepts(("N", "a number, at least 1")), within(1, u64::MAX),
-        of(Group::Execution), advanced(), in_replays(), in_checkpoints();
     /// By default as std's threads, where there are enough addresses: untouched pages cost nothing. The least is enough for
     /// a panic hook, which takes some 20 KiB in a debug build.
     stack_bytes as "stack": usize = if size_of::<usize>() < 8 { 256 << 10 } else { 2 << 20 },
-        "Bytes of each task's stack",
-        accepts(("BYTES", "bytes, at least 32768")), within(32 << 10, 1 << 30),
+        "Bytes of each task's stack, and limits for the stacks of all tasks",
+        accepts(("BYTES", "bytes, at least 32768; `tasks=4096` is the most tasks of an execution, and `forgotten=268435456` the bytes of stacks that may be lost to unfinished tasks, beyond which they are unwound")),
+        members(members::OF_STACK), within(32 << 10, 1 << 30),
         of(Group::Execution), advanced(), in_replays(), in_checkpoints();
-    /// A task that an execution leaves unfinished, after a deadlock for example, is *forgotten*, as a thread is when its
-    /// process ends: none of its destructors runs, and everything it owns is lost. Beyond the limit it is *unwound* by a
-    /// panic at the operation before which it stands, so that everything is dropped; a note says so. Code that was not
-    /// written to unwind there may then misbehave. With 0 tasks are always unwound: for a test whose destructors have to
-    /// run, because they free what outlives an execution. By default the stacks of some 8,000 tasks.
-    forgotten_bytes: usize = 256 << 20,
-        "Bytes of stacks that may be lost to unfinished tasks; beyond that they are unwound",
-        accepts(("BYTES", "bytes; 0 to unwind tasks always")),
-        of(Group::Execution), advanced(), in_replays();
     /// By default those of some ten million states.
     cache_bytes: usize = 1 << 30,
         "Bytes that a search may use to remember states and traces",
         accepts(("BYTES", "bytes")),
         advanced(), in_checkpoints();
-    checkpoint_every: Duration = Duration::from_secs(10),
-        "Seconds between two checkpoints",
-        advanced();
 }
 others {
+    /// The time between two checkpoints, or two memos of iRoots.
+    checkpoint_every: Duration = Duration::from_secs(10);
+    /// Only every yield of this number of a task counts for fairness.
+    fair_yields: u32 = 1;
+    /// The most time to replay findings and make them smaller, for all of them together; after the limit of `time`, at most a
+    /// quarter of that. `None` for no limit. By default more than the usual executions take, unless single steps of the test
+    /// are slow.
+    minimise_time: Option<Duration> = Some(Duration::from_secs(10));
+    /// The most tasks of an execution; one that creates more is a finding. By default far more than a test of schedules
+    /// needs: clocks of that many tasks take some hundred megabytes, and their stacks as much.
+    tasks: u32 = 4_096;
+    /// The bytes of stacks that may be lost to unfinished tasks.
+    ///
+    /// A task that an execution leaves unfinished, after a deadlock for example, is *forgotten*, as a thread is when its
+    /// process ends: none of its destructors runs, and everything it owns is lost. Beyond the limit it is *unwound* by a
+    /// panic at the operation before which it stands, so that everything is dropped; a note says so. Code that was not
+    /// written to unwind there may then misbehave. With 0 tasks are always unwound: for a test whose destructors have to
+    /// run, because they free what outlives an execution. By default the stacks of some 8,000 tasks.
+    forgotten_bytes: usize = 256 << 20;
     /// The number, from 1, of the execution that a search which draws at random begins with, after those it learns from;
     /// `None` for the first. It is part of the setting `seed`.
     first_execution: Option<u64> = None;
-    /// The most time that one execution may take, after the comma in the setting `hang`; `None` for no limit.
+    /// The most time that one execution may take; `None` for no limit. It is part of the setting `hang`.
     execution_time: Option<Duration> = None;
     /// The places where tasks are not preempted, in the setting `preempt`.
     preempt_not_in: Scope = Scope::default();
@@ -475,6 +503,11 @@ pub(super) const FORMER: &[(&str, &str)] = &[
         "memo",
         "give `iroots` `memo=FILE`, or `strategy` `maple(memo=FILE)`",
     ),
+    ("minimise_time", "give `minimise` `time=SECONDS`"),
+    ("checkpoint_every", "give `checkpoint` `every=SECONDS`"),
+    ("fair_yields", "give `spin_loops` `fair_yields=N`"),
+    ("tasks", "give `stack` `tasks=N`"),
+    ("forgotten_bytes", "give `stack` `forgotten=BYTES`"),
     ("first_execution", "give `seed` `SEED/FIRST`, as in `7/123`"),
     ("awaits", "give `spin_loops` `run` instead of `false`"),
     ("assume_awaits", "give `spin_loops` `assume` instead of `true`"),

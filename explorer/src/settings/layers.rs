@@ -4,7 +4,7 @@
 //! test, environment variables.
 
 use super::config::{Config, ConfigError, FILE, Given};
-use super::{SettingError, Settings, StrategyKind, environment};
+use super::{SettingError, Settings, StrategyKind, declared};
 use crate::files::write_asked_for;
 use intermezzo_engine::serial::Serialize;
 use std::fmt;
@@ -57,7 +57,7 @@ impl fmt::Display for Origin {
 pub struct Layer {
     /// The name of the setting.
     pub setting: String,
-    /// Its value, as it was given. Of the environment, all members that result.
+    /// Its value, as it was given. Of a setting with members, all that result.
     pub value: String,
     /// The origin.
     #[serde(flatten)]
@@ -189,9 +189,9 @@ impl Layers {
 
     fn put(&mut self, name: &str, value: &str, origin: Origin) -> Result<(), SettingError> {
         self.settings.set(name, value)?;
-        let value = match name {
+        let value = match declared::find(name) {
             // A layer may change some members only.
-            "environment" => environment::show(&self.settings.environment),
+            Ok(setting) if setting.has_members() => setting.show(&self.settings),
             _ => value.to_owned(),
         };
         self.layers.push(Layer {

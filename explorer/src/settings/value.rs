@@ -40,6 +40,20 @@ pub(super) fn number<N: std::str::FromStr>(value: &str) -> Result<N, String> {
         .map_err(|_| format!("`{value}` is no number in range: give digits, as in 10_000"))
 }
 
+/// The least and the greatest number that a setting may be.
+pub(super) type Range = (u64, u64);
+
+/// Checks that a number is in its range, if it has one.
+pub(super) fn within(range: Option<Range>, value: &str) -> Result<(), String> {
+    match range {
+        Some((least, most)) if !(least..=most).contains(&number(value)?) => Err(match most {
+            u64::MAX => format!("`{value}` is too few: give {least} or more"),
+            _ => format!("`{value}` is out of range: give {least} to {most}"),
+        }),
+        _ => Ok(()),
+    }
+}
+
 pub(super) fn duration(value: &str) -> Result<Duration, String> {
     let seconds = value.strip_suffix('s').unwrap_or(value);
     let problem = || format!("`{value}` is no time: give seconds, as in 2.5");

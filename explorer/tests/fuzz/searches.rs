@@ -120,7 +120,7 @@ pub(crate) fn explorer(number: u64) -> Explorer {
         .minimise(0)
         .environment(environment)
         // A few yields in a straight line are no loop that starves others.
-        .set("fair_yields", 1_000)
+        .set("spin_loops", "fair_yields=1_000")
 }
 
 pub(crate) fn differ(search: &str, what: String) -> Difference {

@@ -211,7 +211,7 @@ fn executions_before_the_search_and_after_it_are_watched_too() {
         (vec!["hang".into()], 1),
         "{report}"
     );
-    let report = explorer().set("forgotten_bytes", 0).explore(|| {
+    let report = explorer().set("stack", "forgotten=0").explore(|| {
         let _end = super::OnDrop(|| {
             if std::thread::panicking() {
                 goes_round();

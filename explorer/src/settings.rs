@@ -33,7 +33,7 @@ pub use declared::{Group, Setting, Settings};
 #[doc(hidden)]
 pub use intermezzo_engine::suggest::did_you_mean;
 pub use journal::JournalAt;
-pub use layers::{Layer, Layers, LayersError, Origin};
+pub use layers::{Layer, Layers, Origin};
 #[cfg(not(feature = "config-files"))]
 pub(crate) use no_toml as toml_text;
 pub use progress::ProgressLines;

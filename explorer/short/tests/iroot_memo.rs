@@ -83,7 +83,9 @@ fn what_was_exposed_is_not_tried_again() {
     let second = explorer(&memo).explore(one);
     assert_eq!(attempts(&second), 0, "{second}");
     // Another test is at other places.
-    let elsewhere = Explorer::new().strategy(Strategy::maple()).explore(another);
+    let elsewhere = Explorer::new()
+        .strategy(Strategy::named("maple").unwrap())
+        .explore(another);
     assert!(attempts(&elsewhere) > 0);
     assert_eq!(attempts(&explorer(&memo).explore(another)), attempts(&elsewhere));
     // An iRoot counts whichever search exposes it.

@@ -343,7 +343,7 @@ impl Monitor for Count {
 fn monitors_do_not_hear_the_minimising_of_others() {
     let numbers = std::sync::Arc::new(StdMutex::new(Vec::new()));
     let report = Explorer::new()
-        .warm_up(3)
+        .set("warm_up", 3)
         .monitor(Count(numbers.clone()))
         .explore(|| lost_update(2, 1));
     assert_eq!(only(&report).monitor, "engine");
@@ -499,7 +499,7 @@ fn warming_up_ends_when_the_time_is_over() {
     let report = Explorer::new()
         .strategy(Strategy::random())
         .time(std::time::Duration::ZERO)
-        .warm_up(1_000_000_000)
+        .set("warm_up", 1_000_000_000)
         .explore(|| lost_update(6, 30));
     assert_eq!((report.executions(), report.findings().len()), (0, 0), "{report}");
 }

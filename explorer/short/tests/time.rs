@@ -117,7 +117,7 @@ fn the_verdict_says_where_the_time_ended() {
 /// The executions before the search, too.
 #[test]
 fn executions_that_are_not_judged_end_with_the_time() {
-    let report = soon(second().warm_up(3), endless_test);
+    let report = soon(second().set("warm_up", 3), endless_test);
     assert_eq!(report.verdict(), Verdict::Inconclusive, "{report}");
 }
 

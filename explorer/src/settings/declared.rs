@@ -94,49 +94,6 @@ impl Setting {
         }
     }
 
-    const fn of(self, group: Group) -> Setting {
-        Setting { group, ..self }
-    }
-
-    const fn advanced(self) -> Setting {
-        Setting {
-            advanced: true,
-            ..self
-        }
-    }
-
-    const fn in_replays(self) -> Setting {
-        Setting {
-            in_replays: true,
-            ..self
-        }
-    }
-
-    const fn in_checkpoints(self) -> Setting {
-        Setting {
-            in_checkpoints: true,
-            ..self
-        }
-    }
-
-    /// Says the values more exactly than the type of the field.
-    const fn accepts(self, (placeholder, accepts): Form) -> Setting {
-        Setting {
-            placeholder,
-            accepts,
-            ..self
-        }
-    }
-
-    const fn within(self, least: u64, most: u64) -> Setting {
-        let range = Some((least, most));
-        Setting { range, ..self }
-    }
-
-    const fn members(self, members: &'static [Member]) -> Setting {
-        Setting { members, ..self }
-    }
-
     /// Sets it from text; the error says what would be right.
     pub(super) fn set(&self, settings: &mut Settings, text: &str) -> Result<(), String> {
         let Parts { head, members } = Parts::of(text, self.members)?;
@@ -192,7 +149,7 @@ macro_rules! declare {
             $(#[$more:meta])*
             $field:ident $(as $name:literal)?: $type:ty = $default:expr, $help:literal
             $(=> ($form:expr, $set:expr, $show:expr))?
-            $(, $property:ident $arguments:tt)*;
+            $(, $property:ident: $value:expr)*;
         )* }
         others { $( $(#[$doc:meta])* $other:ident: $other_type:ty = $other_default:expr; )* }
     ) => {
@@ -213,7 +170,7 @@ macro_rules! declare {
         pub(super) const SETTINGS: &[Setting] = &[$({
             let name = [$($name,)? stringify!($field)][0];
             let (form, set, show) = form!($field: $type $(, $form, $set, $show)?);
-            Setting::new(name, $help, form, set, show)$(.$property $arguments)*
+            Setting { $($property: $value,)* ..Setting::new(name, $help, form, set, show) }
         }),*];
     };
 }
@@ -236,7 +193,7 @@ settings {
         => (("NAME", strategy::VALUES),
             |s, v| strategy::parse(v).map(|strategy| s.strategy = strategy),
             |s| s.strategy.to_string()),
-        in_checkpoints();
+        in_checkpoints: true;
     reduction: Reduction = Reduction::Auto,
         "Method of leaving out executions that show nothing new"
         => (("NAME", "`auto`, `none`, `caching`, `source-dpor`, `dpor` or `ordered-atomics`"),
@@ -245,10 +202,10 @@ settings {
                 _ => one_of(&Reduction::ALL, "reduction", v).map(|reduction| s.reduction = reduction),
             },
             |s| name_of(&Reduction::ALL, s.reduction)),
-        in_checkpoints();
+        in_checkpoints: true;
     preemptions: Option<u32> = None,
         "Most preemptions in an execution",
-        in_checkpoints();
+        in_checkpoints: true;
     /// `None` for no limit; or, with `auto` and no limit on time, for 50,000.
     executions: Option<u64> = None,
         "Most executions";
@@ -270,7 +227,7 @@ settings {
     /// By default CHESS's own limit.
     steps: u64 = 20_000,
         "Most steps in an execution; one that takes more is a finding",
-        of(Group::Execution), in_checkpoints();
+        group: Group::Execution, in_checkpoints: true;
     seed: u64 = 0,
         "Seed of the search's own randomness"
         => (("N", "a number; `7/123` begins with the 123rd execution of a search that draws them at random"),
@@ -279,18 +236,18 @@ settings {
                 None => s.seed.to_string(),
                 Some(first) => format!("{}/{first}", s.seed),
             }),
-        in_checkpoints();
+        in_checkpoints: true;
     keep_going: bool = false,
         "Continues after a finding",
-        in_checkpoints();
+        in_checkpoints: true;
     // The most: more than any machine has cores.
     jobs: usize = 1,
         "Workers that explore, each on a thread of its own",
-        accepts(("N", "a number, at least 1")), within(1, 1024);
+        accepts: "a number, at least 1", range: Some((1, 1024));
     checkpoint: Option<PathBuf> = None,
         "Keeps the search in this file, and continues from it if it exists; for `test` a directory, with a file for each test",
-        accepts(("FILE", "a file, or `none`; `a.search,every=60` writes it once a minute, and not every 10 seconds")),
-        members(members::OF_CHECKPOINT);
+        accepts: "a file, or `none`; `a.search,every=60` writes it once a minute, and not every 10 seconds",
+        members: members::OF_CHECKPOINT;
     /// `None` for all of it.
     partition: Option<Partition> = None,
         "Explores one share of the search: other processes, on other machines, explore the others"
@@ -306,29 +263,29 @@ settings {
                 list if list.is_empty() => monitors::DEFAULT.into(),
                 list => list,
             }),
-        in_replays();
+        in_replays: true;
     detail: Verbosity = Verbosity::Normal,
         "Level of detail of a failure"
         => (("NAME", "`quiet`, `normal` or `verbose`"),
             |s, v| one_of(&Verbosity::ALL, "detail", v).map(|detail| s.detail = detail),
             |s| name_of(&Verbosity::ALL, s.detail)),
-        of(Group::Output), in_replays();
+        group: Group::Output, in_replays: true;
     progress: ProgressLines = ProgressLines::default(),
         "Shows the progress of the search on stderr, in a line every N seconds"
         => (("SECONDS", "seconds between two lines, or `none`; `5,from=1000` begins after 1000 executions"),
             |s, v| s.progress.every.read(v),
             |s| s.progress.every.show()),
-        members(members::OF_PROGRESS), of(Group::Output), advanced();
+        members: members::OF_PROGRESS, group: Group::Output, advanced: true;
     /// Each line has its time. Several tests may have one file.
     log: Option<PathBuf> = None,
         "Adds lines to this file: the events of the search, and where its time went",
-        of(Group::Output), advanced();
+        group: Group::Output, advanced: true;
     environment: Environment = Environment::default(),
         "Actions of the environment: how often in each task waits end early, weak operations fail, and so on"
         => (("LIST", environment::VALUES),
             |s, v| environment::apply(v, &mut s.environment),
             |s| environment::show(&s.environment)),
-        of(Group::Execution), advanced(), in_checkpoints();
+        group: Group::Execution, advanced: true, in_checkpoints: true;
     spin_loops: SpinLoops = SpinLoops::Park,
         "Treatment of loops that only wait: a task is disabled after a failed round; or a loop that was once seen to wait is assumed to wait from its first round on; or every round is run"
         => (("NAME", "`park`, `assume` or `run`; `park,fair_yields=3` counts only every third yield of a task for fairness"),
@@ -342,14 +299,14 @@ settings {
                 Ok(())
             },
             |s| name_of(&SpinLoops::ALL, s.spin_loops)),
-        members(members::OF_SPIN_LOOPS), of(Group::Execution), advanced(), in_checkpoints();
+        members: members::OF_SPIN_LOOPS, group: Group::Execution, advanced: true, in_checkpoints: true;
     /// Empty for everywhere. [`Settings::preempt_not_in`] has the places to leave out.
     preempt_in as "preempt": Scope = Scope::default(),
         "Places where tasks are preempted: `queue::ring,!slots.rs,Ring::push,tail`"
         => (("LIST", "paths of modules, types and functions, source files and variables, with `!` before those to leave out; or `everywhere`"),
             |s, v| scope::parse(v).map(|(only_in, not_in)| (s.preempt_in, s.preempt_not_in) = (only_in, not_in)),
             |s| scope::show(&s.preempt_in, &s.preempt_not_in)),
-        advanced(), in_checkpoints();
+        advanced: true, in_checkpoints: true;
     /// The field has the places, and [`Settings::preempt_at_races`] the rest.
     schedule_points_at as "data_points": Sites = Sites::default(),
         "Accesses to plain memory that are schedule points: at these places, and of data races that are found (with `keep_going`)"
@@ -362,7 +319,7 @@ settings {
                 Ok(())
             },
             |s| scope::show_data_points(&s.schedule_points_at, s.preempt_at_races)),
-        advanced(), in_checkpoints();
+        advanced: true, in_checkpoints: true;
     breakpoints: Armings = Armings::default(),
         "Arms breakpoints: `lost-update skip=3`, `a.rs:10:5 before b.rs:20:9`"
         => (("LIST", "names or pairs of places, separated by commas, each with its refinements; or `none`"),
@@ -371,55 +328,60 @@ settings {
                 none if none.is_empty() => "none".into(),
                 list => list,
             }),
-        advanced(), in_checkpoints();
+        advanced: true, in_checkpoints: true;
     /// `None` if they are not measured. The search `maple` measures them anyway, with options of its own.
     iroots: Option<IRootOptions> = None,
         "Measures which iRoots are exposed (patterns of dependencies between places of two tasks), whatever the search"
         => (("BOOL|LIST", "`true`, `false`, or `window=20,memo=FILE`"),
             |s, v| iroots(v).map(|iroots| s.iroots = iroots),
             |s| show_iroots(s.iroots.as_ref())),
-        advanced();
-    /// It is then no finding.
+        advanced: true;
+    /// It is then no finding. By default it is a deadlock.
     deadlocks_allowed: bool = false,
         "Lets an execution end with tasks that wait for ever",
-        of(Group::Execution), advanced(), in_checkpoints();
+        group: Group::Execution, advanced: true, in_checkpoints: true;
     /// For all findings together: fewest preemptions, then fewest context switches, then fewest steps. By default a moment
     /// for a short test.
     minimise: u64 = 1_000,
         "Most executions to make a finding smaller; 0 leaves it as it was found",
-        accepts(("N", "a number; `1000,time=60` takes at most a minute, and not 10 seconds; `time=none` sets no limit")),
-        members(members::OF_MINIMISE), advanced();
+        accepts: "a number; `1000,time=60` takes at most a minute, and not 10 seconds; `time=none` sets no limit",
+        members: members::OF_MINIMISE, advanced: true;
+    /// A static of std's `OnceLock`, for example, whose first use does more than later ones. Bugs of that first use are then not
+    /// found. Each of several workers does so, one after the other.
     warm_up: u32 = 0,
         "Executions before the search, for what a test sets up once and keeps; they are not judged",
-        advanced(), in_replays(), in_checkpoints();
-    /// By default CHESS's own number.
+        advanced: true, in_replays: true, in_checkpoints: true;
+    /// It departs because the test does something that the schedule does not determine. If none of the retries follows the
+    /// choices, that is a finding, and the search ends. With `keep_going` it continues without the executions that would have
+    /// begun like that one, and the coverage says so. By default CHESS's own number.
     retries: u32 = 2,
         "Most retries of an execution that departed from its prescribed choices",
-        advanced(), in_replays(), in_checkpoints();
-    /// One that takes more is a finding. `None` for no limit. By default far more than tests of concurrent code compute
-    /// between two operations, and less than people wait.
+        advanced: true, in_replays: true, in_checkpoints: true;
+    /// A task that takes more is a finding, and ends the exploration. A task that is able to run counts only while it has a
+    /// processor. Works on Linux for x86-64 and aarch64. By default far more than tests of concurrent code compute between two
+    /// operations, and less than people wait.
     hang: Option<Duration> = Some(Duration::from_secs(10)),
         "Most seconds that a task may run or be blocked without a visible operation, and that an execution may take",
-        accepts(("SECONDS", "seconds, or `none`; `10,execution=60` also ends an execution that takes longer than a minute")),
-        members(members::OF_HANG), of(Group::Execution), advanced(), in_replays();
+        accepts: "seconds, or `none`; `10,execution=60` also ends an execution that takes longer than a minute",
+        members: members::OF_HANG, group: Group::Execution, advanced: true, in_replays: true;
     journal: JournalAt = JournalAt::Usual,
         "Directory that keeps the choices of the running execution in case the process dies"
         => (("DIR", "a directory, `usual` or `none`"),
             |s, v| JournalAt::parse(v).map(|journal| s.journal = journal),
             |s| s.journal.to_string()),
-        of(Group::Execution), advanced();
+        group: Group::Execution, advanced: true;
     /// By default as std's threads, where there are enough addresses: untouched pages cost nothing. The least is enough for
     /// a panic hook, which takes some 20 KiB in a debug build.
     stack_bytes as "stack": usize = if size_of::<usize>() < 8 { 256 << 10 } else { 2 << 20 },
         "Bytes of each task's stack, and limits for the stacks of all tasks",
-        accepts(("BYTES", "bytes, at least 32768; `tasks=4096` is the most tasks of an execution, and `forgotten=268435456` the bytes of stacks that may be lost to unfinished tasks, beyond which they are unwound")),
-        members(members::OF_STACK), within(32 << 10, 1 << 30),
-        of(Group::Execution), advanced(), in_replays(), in_checkpoints();
+        accepts: "bytes, at least 32768; `tasks=4096` is the most tasks of an execution, and `forgotten=268435456` the bytes of stacks that may be lost to unfinished tasks, beyond which they are unwound", placeholder: "BYTES",
+        members: members::OF_STACK, range: Some((32 << 10, 1 << 30)),
+        group: Group::Execution, advanced: true, in_replays: true, in_checkpoints: true;
     /// By default those of some ten million states.
     cache_bytes: usize = 1 << 30,
         "Bytes that a search may use to remember states and traces",
-        accepts(("BYTES", "bytes")),
-        advanced(), in_checkpoints();
+        accepts: "bytes", placeholder: "BYTES",
+        advanced: true, in_checkpoints: true;
 }
 others {
     /// The time between two checkpoints, or two memos of iRoots.
@@ -444,7 +406,8 @@ others {
     /// The number, from 1, of the execution that a search which draws at random begins with, after those it learns from;
     /// `None` for the first. It is part of the setting `seed`.
     first_execution: Option<u64> = None;
-    /// The most time that one execution may take; `None` for no limit. It is part of the setting `hang`.
+    /// The most time that one execution may take, however much it does; `None` for no limit. More is a finding of the kind
+    /// `hang`, with the place of the task that ran last. It is part of the setting `hang`.
     execution_time: Option<Duration> = None;
     /// The places where tasks are not preempted, in the setting `preempt`.
     preempt_not_in: Scope = Scope::default();
@@ -483,6 +446,7 @@ const MONITORS: &str = "names or paths separated by `;`, each with its arguments
                         `-NAME` removes one, `none` removes all; or `default`";
 
 /// Names that settings once had, and what to write instead.
+#[rustfmt::skip]
 pub(super) const FORMER: &[(&str, &str)] = &[
     ("delays", "give `strategy` `dfs(delays=K)`"),
     ("depth", "give `strategy` `dfs(depth=N)`"),
@@ -494,15 +458,9 @@ pub(super) const FORMER: &[(&str, &str)] = &[
     ("epsilon", "give `strategy` `ranked(epsilon=P)`"),
     ("priority", "give `strategy` `best-first(preemptions,rare)`"),
     ("prefixes", "give `strategy` `best-first(prefixes=N)`"),
-    (
-        "iroot_window",
-        "give `iroots` `window=N`, or `strategy` `maple(window=N)`",
-    ),
+    ("iroot_window", "give `iroots` `window=N`, or `strategy` `maple(window=N)`"),
     ("iroot_attempts", "give `strategy` `maple(attempts=N)`"),
-    (
-        "memo",
-        "give `iroots` `memo=FILE`, or `strategy` `maple(memo=FILE)`",
-    ),
+    ("memo", "give `iroots` `memo=FILE`, or `strategy` `maple(memo=FILE)`"),
     ("minimise_time", "give `minimise` `time=SECONDS`"),
     ("checkpoint_every", "give `checkpoint` `every=SECONDS`"),
     ("fair_yields", "give `spin_loops` `fair_yields=N`"),
@@ -512,22 +470,10 @@ pub(super) const FORMER: &[(&str, &str)] = &[
     ("awaits", "give `spin_loops` `run` instead of `false`"),
     ("assume_awaits", "give `spin_loops` `assume` instead of `true`"),
     ("preempt_in", "give `preempt` the same list"),
-    (
-        "preempt_not_in",
-        "give `preempt` the same list, with `!` before each entry",
-    ),
-    (
-        "schedule_points_at",
-        "give `data_points` the same list, with `races` added",
-    ),
-    (
-        "preempt_at_races",
-        "give `data_points` `none` instead of `false`, or the places without `races`",
-    ),
-    (
-        "quiet_atomics",
-        "give `reduction` `ordered-atomics` instead of `true`",
-    ),
+    ("preempt_not_in", "give `preempt` the same list, with `!` before each entry"),
+    ("schedule_points_at", "give `data_points` the same list, with `races` added"),
+    ("preempt_at_races", "give `data_points` `none` instead of `false`, or the places without `races`"),
+    ("quiet_atomics", "give `reduction` `ordered-atomics` instead of `true`"),
     ("spurious_wakeups", "give `environment` `spurious_wakeups=N`"),
     ("timeouts", "give `environment` `timeouts=N`"),
     ("weak_failures", "give `environment` `weak_failures=N`"),

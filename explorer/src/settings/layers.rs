@@ -7,6 +7,7 @@ use super::config::{Config, ConfigError, FILE, Given};
 use super::{SettingError, Settings, StrategyKind, declared};
 use crate::files::write_asked_for;
 use intermezzo_engine::serial::Serialize;
+use std::error::Error;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -95,39 +96,6 @@ struct LayersJson<'a> {
     layers: &'a [Layer],
 }
 
-/// A layer that is not valid.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum LayersError {
-    /// A setting that does not exist, or a wrong value.
-    Setting(SettingError),
-    /// An `intermezzo.toml` that cannot be used.
-    Config(ConfigError),
-}
-
-impl fmt::Display for LayersError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            LayersError::Setting(error) => error.fmt(f),
-            LayersError::Config(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for LayersError {}
-
-impl From<SettingError> for LayersError {
-    fn from(error: SettingError) -> LayersError {
-        LayersError::Setting(error)
-    }
-}
-
-impl From<ConfigError> for LayersError {
-    fn from(error: ConfigError) -> LayersError {
-        LayersError::Config(error)
-    }
-}
-
 impl Layers {
     /// Returns the settings of the test of this path, whose attribute has these. The `intermezzo.toml` is that of
     /// `INTERMEZZO_CONFIG` (a path, or `none`); without it the nearest one from the directory of the package
@@ -135,7 +103,10 @@ impl Layers {
     ///
     /// # Errors
     /// Some layer is not valid. The error names it, and the place.
-    pub fn of_test(program: &str, attribute: &[(&str, &str)]) -> Result<Layers, LayersError> {
+    pub fn of_test(
+        program: &str,
+        attribute: &[(&str, &str)],
+    ) -> Result<Layers, Box<dyn Error + Send + Sync>> {
         // The default for tests: as many bugs as can be found in the time.
         let settings = Settings {
             strategy: StrategyKind::AUTO,

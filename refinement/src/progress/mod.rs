@@ -51,7 +51,7 @@ pub(crate) fn check<T: Sync + 'static>(
         .strategy(Strategy::custom(search))
         .executions(budget)
         .minimise(0)
-        .deadlocks_allowed(true)
+        .set("deadlocks_allowed", true)
         .monitors("none")
         .monitor(Progressing::new(Arc::clone(&watch)))
         .explore(|| body.concurrent(false, false));

@@ -449,7 +449,12 @@ mod tests {
         for (name, value, says) in [
             ("premptions", "2", "there are: strategy, reduction"),
             ("steps", "-1", "no number in range"),
+            ("steps", " ", "no number is given: give digits"),
+            ("executions", "some", "give digits, as in 10_000, or `none`"),
             ("time", "-1", "no time"),
+            ("time", "soon", "give seconds, as in 2.5, or `none`"),
+            ("hang", "", "no time is given"),
+            ("keep_going", "", "nothing is given: give `true` or `false`"),
             ("time", "1e300", "no time"),
             ("stack", "5", "give 32768 to"),
             (

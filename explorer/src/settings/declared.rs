@@ -6,7 +6,7 @@
 use super::journal::JournalAt;
 use super::members::{self, Member, Parts};
 use super::strategy::{self, iroots, show_iroots};
-use super::value::{Form, HasForm, Range, Value, duration, name_of, one_of, within};
+use super::value::{Form, HasForm, Range, Value, duration, name_of, one_of, optional, within};
 use super::{
     IRootOptions, MonitorRequest, ProgressLines, Reduction, SpinLoops, StrategyKind, Verbosity, environment,
     partition, scope,
@@ -216,8 +216,7 @@ settings {
         => (("SECONDS", "seconds, `none`, or `auto`: two minutes where `executions` are not limited either"),
             |s, v| match v {
                 "auto" => { s.time = None; Ok(()) }
-                "none" => { s.time = Some(Duration::MAX); Ok(()) }
-                _ => duration(v).map(|time| s.time = Some(time)),
+                _ => optional(v, duration).map(|time| s.time = time.or(Some(Duration::MAX))),
             },
             |s| match s.time {
                 None => "auto".into(),

@@ -159,7 +159,11 @@ impl Layers {
     }
 
     fn put(&mut self, name: &str, value: &str, origin: Origin) -> Result<(), SettingError> {
-        self.settings.set(name, value)?;
+        self.settings.set(name, value).map_err(|error| match &origin {
+            // The name of the variable takes the place of the setting's.
+            Origin::Variable { .. } => error,
+            _ => SettingError::new(error.name, format!("{} (from {origin})", error.problem)),
+        })?;
         let value = match declared::find(name) {
             // A layer may change some members only.
             Ok(setting) if setting.has_members() => setting.show(&self.settings),
@@ -176,6 +180,17 @@ impl Layers {
     /// Returns the settings that result from all layers.
     pub fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    /// Returns an error about a setting, with the origin of its value, unless that is the default.
+    pub fn located(&self, error: &SettingError) -> String {
+        let mut of_it = self.layers.iter().filter(|layer| layer.setting == error.name);
+        match of_it.next_back() {
+            Some(layer) if layer.origin != Origin::Default => {
+                format!("{error} (`{}` is from {})", error.name, layer.origin)
+            }
+            _ => error.to_string(),
+        }
     }
 
     /// Returns every layer, the weakest first, which has the default of each setting. The last layer of a setting counts.

@@ -192,7 +192,7 @@ mod tests {
             ),
             ("progress", "5,from=x", "from: `x` is no number in range"),
             ("minimise", "1000,time=soon", "time: `soon` is no time"),
-            ("minimise", "", "no number in range"),
+            ("minimise", "", "no number is given"),
             ("checkpoint", "a.search,evry=5", "did you mean `every`?"),
             ("checkpoint", ",every=5", "no file is given"),
             ("stack", "5", "`5` is out of range: give 32768 to"),

@@ -343,7 +343,7 @@ settings {
     /// for a short test.
     minimise: u64 = 1_000,
         "Most executions to make a finding smaller; 0 leaves it as it was found",
-        accepts: "a number; `1000,time=60` takes at most a minute, and not 10 seconds; `time=none` sets no limit",
+        accepts: "a number; `1000,time=60` takes at most a minute, and not 10 seconds, but after the limit of `time` at most a quarter of that; `time=none` sets no limit",
         members: members::OF_MINIMISE, advanced: true;
     /// A static of std's `OnceLock`, for example, whose first use does more than later ones. Bugs of that first use are then not
     /// found. Each of several workers does so, one after the other.

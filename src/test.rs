@@ -448,7 +448,10 @@ mod explored {
             let at = at.parse().map_err(|error| format!("INTERMEZZO_BREAK: {error}"))?;
             explorer = explorer.stop_before(at, |stopped| tell(stopped.to_string().trim_end()));
         }
-        let report = run(explorer).map_err(|error| error.to_string())?;
+        let report = run(explorer).map_err(|error| match &error {
+            ExploreError::Setting(setting) => layers.located(setting),
+            _ => error.to_string(),
+        })?;
         Ok(Some((report, layers.settings().detail)))
     }
 

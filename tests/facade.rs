@@ -93,6 +93,23 @@ fn a_wrong_setting_says_what_there_is() {
 }
 
 #[test]
+fn a_wrong_value_says_where_it_is_from() {
+    let text = failure(&[("preemptions", "two")], || ());
+    let says = "setting `preemptions`: `two` is no number in range: give digits, as in 10_000, or `none` (from #[intermezzo::test])";
+    assert_eq!(text, says);
+    // Each is right, and they do not go together.
+    let text = failure(&[("strategy", "pos"), ("reduction", "dpor")], || ());
+    assert!(
+        text.starts_with("setting `reduction`: executions drawn at random"),
+        "{text}"
+    );
+    assert!(
+        text.ends_with("(`reduction` is from #[intermezzo::test])"),
+        "{text}"
+    );
+}
+
+#[test]
 fn an_error_that_the_test_returns_is_a_finding() {
     let text = failure(&[], || intermezzo::Outcome::check(Err::<(), &str>("no")));
     assert!(text.contains("the test returned an error: \"no\""), "{text}");

@@ -2,12 +2,14 @@
 
 mod known;
 mod memo;
+mod passed_on;
 mod pool;
 mod program;
 mod tune;
 
 pub(crate) use known::{ExplainArgs, ListTestsArgs};
 pub(crate) use memo::{MemoCommand, MemoForgetArgs, MemoMergeArgs, MemoShowArgs};
+pub(crate) use passed_on::ours_first;
 pub(crate) use pool::{PoolCommand, PoolStatusArgs, WorkerArgs};
 pub(crate) use program::{Around, ProgramArgs};
 pub(crate) use tune::TuneArgs;
@@ -15,7 +17,7 @@ pub(crate) use tune::TuneArgs;
 use crate::command_flags::CommandFlags;
 use crate::debugger::Debugger;
 use crate::search_flags::{LimitFlags, SearchFlags, seconds};
-use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use intermezzo::StopPoint;
 use serde::Serialize;
 use std::ffi::OsString;
@@ -532,53 +534,10 @@ pub(crate) fn without_subcommand_word(args: impl Iterator<Item = OsString>) -> V
     args
 }
 
-/// Returns the arguments with our flags before those of cargo: clap takes everything from the first unknown flag on
-/// for cargo's. Arguments after `--` stay where they are.
-pub(crate) fn ours_first(args: Vec<OsString>) -> Vec<OsString> {
-    let cli = Cli::command();
-    let name = args.get(1).and_then(|word| word.to_str()).unwrap_or_default();
-    let Some(command) = cli.find_subcommand(name).filter(|command| passes_on(command)) else {
-        return args;
-    };
-    let end = args.iter().position(|arg| arg == "--").unwrap_or(args.len());
-    let (mut ours, mut cargos) = (args[..2].to_vec(), Vec::new());
-    let mut rest = args[2..end].iter();
-    while let Some(arg) = rest.next() {
-        let text = arg.to_string_lossy();
-        let long = text.strip_prefix("--").unwrap_or_default();
-        let (long, joined) = long
-            .split_once('=')
-            .map_or((long, false), |(long, _)| (long, true));
-        let mut known = command.get_arguments();
-        let Some(flag) = known.find(|flag| !long.is_empty() && flag.get_long() == Some(long)) else {
-            cargos.push(arg.clone());
-            continue;
-        };
-        ours.push(arg.clone());
-        if flag.get_action().takes_values() && !joined && !flag.is_require_equals_set() {
-            ours.extend(rest.next().cloned());
-        }
-    }
-    if name == "run" && cargos.is_empty() && end < args.len() {
-        // clap removes the first `--`, and cargo needs one before the program's arguments.
-        ours.push("--".into());
-    }
-    // After cargo's arguments, clap leaves the `--` that ends ours.
-    let marks = args[end..].iter().filter(|&arg| arg == "--").count();
-    let skipped = usize::from(marks > 1 && name != "run" && !cargos.is_empty());
-    ours.extend(cargos);
-    ours.extend_from_slice(&args[end + skipped..]);
-    ours
-}
-
-/// `true` if the command passes unknown arguments on to cargo.
-fn passes_on(command: &clap::Command) -> bool {
-    command.get_arguments().any(clap::Arg::is_trailing_var_arg_set)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use clap::CommandFactory;
 
     #[test]
     fn the_command_line_is_well_formed() {
@@ -598,42 +557,6 @@ mod tests {
             without_subcommand_word(["exe"].iter().map(OsString::from)),
             ["exe"]
         );
-    }
-
-    fn cargo_args(words: &str) -> Vec<OsString> {
-        let words = format!("cargo-intermezzo test {words}");
-        let words = ours_first(words.split_whitespace().map(OsString::from).collect());
-        match Cli::try_parse_from(words).unwrap().command {
-            Command::Test(args) => args.cargo.cargo,
-            other => panic!("{other:?}"),
-        }
-    }
-
-    #[test]
-    fn what_is_not_ours_is_cargos() {
-        for (words, cargo) in [
-            ("--seed 1", ""),
-            ("--seed 1 push", "push"),
-            (
-                "--seed 1 -p queue push -- --nocapture",
-                "-p queue push -- --nocapture",
-            ),
-            ("--seed 1 -- -p queue -- --nocapture", "-p queue -- --nocapture"),
-            ("push --release", "push --release"),
-            ("--release push", "--release push"),
-            ("-p queue --json", "-p queue"),
-            (
-                "-p queue --seed 5 push --time=3 --keep-going -- --seed 5",
-                "-p queue push -- --seed 5",
-            ),
-            ("-p queue -- --lib -- --skip a", "-p queue --lib -- --skip a"),
-        ] {
-            assert_eq!(
-                cargo_args(words),
-                cargo.split_whitespace().collect::<Vec<_>>(),
-                "{words}"
-            );
-        }
     }
 }
 

@@ -19,18 +19,6 @@ pub(crate) type CommandFlags = Given<false>;
 /// The flags of `run`.
 pub(crate) type ProgramFlags = Given<true>;
 
-/// The settings that apply to a program.
-const OF_PROGRAMS: [&str; 3] = ["races", "baseline", "sarif"];
-
-/// The values, for a program, of settings that are for runs of tests.
-const FOR_PROGRAMS: [(&str, &str); 5] = [
-    ("unmodified", "true"),
-    ("nextest", "false"),
-    ("junit", "none"),
-    ("annotations", "false"),
-    ("allow_none", "false"),
-];
-
 /// The settings that result from the flags and the file.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct CommandSettings {
@@ -67,7 +55,7 @@ fn arg(setting: &'static CommandSetting) -> Arg {
 /// Returns the settings that have flags.
 fn settings(of_program: bool) -> impl Iterator<Item = &'static CommandSetting> {
     let all = CommandSetting::all().iter();
-    all.filter(move |setting| !of_program || OF_PROGRAMS.contains(&setting.name))
+    all.filter(move |setting| !of_program || setting.for_programs.is_none())
 }
 
 impl<const OF_PROGRAM: bool> Args for Given<OF_PROGRAM> {
@@ -96,7 +84,8 @@ impl<const OF_PROGRAM: bool> FromArgMatches for Given<OF_PROGRAM> {
 impl ProgramFlags {
     /// Returns the flags of a test that is explored as the program is.
     pub(crate) fn of_test(self) -> CommandFlags {
-        let fixed = FOR_PROGRAMS.map(|(name, value)| (name, value.to_owned()));
+        let all = CommandSetting::all().iter();
+        let fixed = all.filter_map(|setting| Some((setting.name, setting.for_programs?.to_owned())));
         Given(self.0.into_iter().chain(fixed).collect())
     }
 }
@@ -191,13 +180,6 @@ mod tests {
             ..CommandSettings::default()
         };
         assert_eq!(over(&ProgramFlags::default().of_test(), file).unwrap(), expected);
-        let known: Vec<&str> = CommandSetting::all().iter().map(|setting| setting.name).collect();
-        let mut all: Vec<&str> = OF_PROGRAMS
-            .into_iter()
-            .chain(FOR_PROGRAMS.map(|(name, _)| name))
-            .collect();
-        all.sort_by_key(|name| known.iter().position(|known| known == name));
-        assert_eq!(all, known);
     }
 
     #[test]

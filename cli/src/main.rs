@@ -43,7 +43,8 @@ fn main() -> ExitCode {
     }
     guard::guarded(|| {
         let args = args::without_subcommand_word(std::env::args_os());
-        let cli = Cli::parse_from(args::ours_first(args));
+        let args = args::ours_first(args).unwrap_or_else(|error| error.exit());
+        let cli = Cli::parse_from(args);
         run(cli.command).unwrap_or_else(|problem| {
             output::complain(&problem.to_string());
             problem.exit()

@@ -105,7 +105,12 @@ impl<const OF_REPLAYS: bool> Args for Flags<OF_REPLAYS> {
             let arg = Arg::new(name).long(name).help(help).action(ArgAction::SetTrue);
             arg.help_heading(Group::Output.heading())
         });
-        let former = Settings::former().iter().filter(|_| !OF_REPLAYS).map(former);
+        // A flag of replays has become a part of another one.
+        let instead = |text: &str| settings(OF_REPLAYS).any(|now| text.contains(&format!("`{}`", now.name)));
+        let former = Settings::former()
+            .iter()
+            .filter(|(_, text)| instead(text))
+            .map(former);
         command
             .args(settings(OF_REPLAYS).map(arg))
             .args([quiet.conflicts_with(SHORT_DETAIL[1].0), verbose])
@@ -179,10 +184,11 @@ impl SearchFlags {
         self
     }
 
-    /// Returns the file or directory that keeps searches.
-    pub(crate) fn checkpoint(&self) -> Option<&str> {
-        let checkpoint = self.0.iter().find(|(name, _)| *name == "checkpoint");
-        checkpoint.map(|(_, value)| value.as_str())
+    /// Returns the settings of a search for which only these flags count.
+    pub(crate) fn alone(&self) -> Settings {
+        let mut settings = Settings::default();
+        self.apply(&mut settings);
+        settings
     }
 
     /// Checks that some test could be explored with these flags. They override its settings, and may contradict each

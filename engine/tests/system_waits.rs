@@ -217,14 +217,11 @@ fn a_child_that_is_older_than_a_pipe_ends_no_wait_for_it() {
             .arg(if ended { "0" } else { "600" })
             .spawn()
             .unwrap();
-        let report = Explorer::new()
-            .minimise(0)
-            .hang(Some(Duration::from_secs(3)))
-            .explore(|| {
-                let descriptors = Descriptors::new();
-                let value = descriptors.make(Call::Await, 0) + descriptors.make(Call::Take, 0);
-                unreachable!("{value}");
-            });
+        let report = Explorer::new().minimise(0).set("hang", "3").explore(|| {
+            let descriptors = Descriptors::new();
+            let value = descriptors.make(Call::Await, 0) + descriptors.make(Call::Take, 0);
+            unreachable!("{value}");
+        });
         child.kill().unwrap();
         child.wait().unwrap();
         assert_eq!(report.findings()[0].kind.as_str(), "deadlock", "{report}");

@@ -177,7 +177,7 @@ pub(crate) fn findings(
             };
             let mut finding = engine(FindingKind::StepLimit, detail, vec![current]);
             finding.suggestion = Some(format!(
-                "if it needs more tasks, raise the limit: the setting `tasks = {}`, or INTERMEZZO_TASKS={0}",
+                "if it needs more tasks, raise the limit: the setting `stack = \"tasks={}\"`, or INTERMEZZO_STACK=tasks={0}",
                 2 * u64::from(*most)
             ));
             found.push(finding);

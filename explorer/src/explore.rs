@@ -49,6 +49,7 @@ use strategy::Chosen;
 /// assert_eq!(report.findings()[0].kind.as_str(), "assertion");
 /// ```
 #[must_use = "an explorer does nothing until `explore` is called"]
+#[derive(Default)]
 pub struct Explorer {
     settings: Settings,
     program: Option<String>,
@@ -73,40 +74,18 @@ pub struct Explorer {
     deterministic: bool,
 }
 
-impl Default for Explorer {
-    fn default() -> Self {
-        Explorer::new()
-    }
-}
-
 impl Explorer {
     /// Returns an explorer that searches depth-first, without bounds, up to the first finding. Limits: 20,000 steps per
     /// execution, and two minutes unless [`executions`](Explorer::executions) or [`time`](Explorer::time) is set.
     pub fn new() -> Explorer {
-        Explorer::with_settings(Settings::default())
+        Explorer::default()
     }
 
     /// Returns an explorer with these settings.
     pub fn with_settings(settings: Settings) -> Explorer {
         Explorer {
             settings,
-            program: None,
-            binary: TestBinary::default(),
-            replay_with: Vec::new(),
-            custom: None,
-            replay: None,
-            monitors: Vec::new(),
-            known: plugin::NamedMonitors::brought(),
-            progress: None,
-            decide: None,
-            inspector: None,
-            reports: None,
-            checkpoints: None,
-            record: false,
-            stopper: None,
-            expected: Vec::new(),
-            sources: None,
-            deterministic: false,
+            ..Explorer::default()
         }
     }
 
@@ -198,7 +177,7 @@ impl Explorer {
     /// let explorer = Explorer::new()
     ///     .set("strategy", "dfs(delays=2)")
     ///     .set("environment", "spurious_wakeups=2")
-    ///     .set("fair_yields", 3);
+    ///     .set("stack", 1 << 20);
     /// ```
     ///
     /// # Panics

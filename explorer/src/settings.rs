@@ -8,9 +8,9 @@ mod compatibility;
 mod config;
 mod declared;
 mod environment;
-mod hang;
 mod journal;
 mod layers;
+mod members;
 #[cfg(not(feature = "config-files"))]
 pub(crate) mod no_toml;
 mod partition;
@@ -33,7 +33,7 @@ pub use declared::{Group, Setting, Settings};
 #[doc(hidden)]
 pub use intermezzo_engine::suggest::did_you_mean;
 pub use journal::JournalAt;
-pub use layers::{Layer, Layers, LayersError, Origin};
+pub use layers::{Layer, Layers, Origin};
 #[cfg(not(feature = "config-files"))]
 pub(crate) use no_toml as toml_text;
 pub use progress::ProgressLines;
@@ -311,7 +311,7 @@ impl Settings {
     /// Returns the settings that must be the same to continue from a checkpoint, with their values.
     pub(crate) fn in_checkpoints(&self) -> impl Iterator<Item = (&'static str, String)> {
         let compared = SETTINGS.iter().filter(|setting| setting.in_checkpoints);
-        compared.map(|setting| (setting.name, setting.show(self)))
+        compared.map(|setting| (setting.name, setting.show_for_checkpoint(self)))
     }
 
     /// Sets the settings for which there are environment variables: `INTERMEZZO_` and a setting's name in capitals.
@@ -449,7 +449,12 @@ mod tests {
         for (name, value, says) in [
             ("premptions", "2", "there are: strategy, reduction"),
             ("steps", "-1", "no number in range"),
+            ("steps", " ", "no number is given: give digits"),
+            ("executions", "some", "give digits, as in 10_000, or `none`"),
             ("time", "-1", "no time"),
+            ("time", "soon", "give seconds, as in 2.5, or `none`"),
+            ("hang", "", "no time is given"),
+            ("keep_going", "", "nothing is given: give `true` or `false`"),
             ("time", "1e300", "no time"),
             ("stack", "5", "give 32768 to"),
             (

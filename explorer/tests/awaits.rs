@@ -192,7 +192,7 @@ fn a_sequence_lock() {
 fn bounded_spins_keep_their_outcomes() {
     for way in WAYS {
         let seen = StdMutex::new(BTreeSet::new());
-        let report = Explorer::new().set("fair_yields", 100).explore(|| {
+        let report = Explorer::new().set("spin_loops", "fair_yields=100").explore(|| {
             let x = AtomicUsize::new(0);
             let rounds = thread::scope(|s| {
                 s.spawn(|| x.store(1, SeqCst));
@@ -234,14 +234,16 @@ fn wait_in_bursts(x: &AtomicUsize) -> usize {
 #[test]
 fn bursts_of_looks_are_parked() {
     let seen = StdMutex::new(BTreeSet::new());
-    let report = Explorer::new().set("fair_yields", u32::MAX).explore(|| {
-        let x = AtomicUsize::new(0);
-        let look = thread::scope(|s| {
-            s.spawn(|| x.store(1, SeqCst));
-            s.spawn(|| wait_in_bursts(&x)).join().unwrap()
+    let report = Explorer::new()
+        .set("spin_loops", format!("fair_yields={}", u32::MAX))
+        .explore(|| {
+            let x = AtomicUsize::new(0);
+            let look = thread::scope(|s| {
+                s.spawn(|| x.store(1, SeqCst));
+                s.spawn(|| wait_in_bursts(&x)).join().unwrap()
+            });
+            seen.lock().unwrap().insert(look);
         });
-        seen.lock().unwrap().insert(look);
-    });
     covered(&report);
     assert_eq!(seen.into_inner().unwrap(), BTreeSet::from([0, 1]));
     assert!(
@@ -265,7 +267,7 @@ fn bursts_of_looks_are_parked() {
 #[test]
 fn a_back_off_grows_and_saturates() {
     let seen = StdMutex::new(BTreeSet::new());
-    let report = Explorer::new().set("fair_yields", 100).explore(|| {
+    let report = Explorer::new().set("spin_loops", "fair_yields=100").explore(|| {
         let x = AtomicUsize::new(0);
         let waits = thread::scope(|s| {
             s.spawn(|| x.store(1, SeqCst));
@@ -293,7 +295,7 @@ fn a_back_off_grows_and_saturates() {
 fn a_loop_that_looks_at_the_clock_is_not_parked() {
     use intermezzo_explorer::time::Instant;
     let seen = StdMutex::new(BTreeSet::new());
-    let report = Explorer::new().set("fair_yields", 100).explore(|| {
+    let report = Explorer::new().set("spin_loops", "fair_yields=100").explore(|| {
         let x = AtomicUsize::new(0);
         let until = Instant::now() + std::time::Duration::from_micros(3);
         let late = thread::scope(|s| {

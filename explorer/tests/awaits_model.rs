@@ -55,7 +55,7 @@ fn explored_by(explorer: Explorer, program: &Program, order: Order) -> (Shown, R
     let outcomes = Mutex::new(BTreeSet::new());
     // Fairness would leave out steps of a task that never gets past its loop. That is not compared here.
     let explorer = explorer
-        .set("fair_yields", u32::MAX)
+        .set("spin_loops", format!("fair_yields={}", u32::MAX))
         .keep_going(true)
         .minimise(0)
         .executions(EXECUTIONS_MAX);

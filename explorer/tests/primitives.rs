@@ -262,15 +262,18 @@ fn what_waits_when_the_execution_ends_is_cleared_away() {
         }
     }
     // Tasks that wait are unwound, and their destructors use the lock.
-    let report = explorer().keep_going(true).set("forgotten_bytes", 0).explore(|| {
-        let lock = Arc::new(Lock::new());
-        lock.lock();
-        for _ in 0..2 {
-            let theirs = Unlocks(lock.clone());
-            thread::spawn(move || theirs.0.lock());
-        }
-        panic!("the test's own");
-    });
+    let report = explorer()
+        .keep_going(true)
+        .set("stack", "forgotten=0")
+        .explore(|| {
+            let lock = Arc::new(Lock::new());
+            lock.lock();
+            for _ in 0..2 {
+                let theirs = Unlocks(lock.clone());
+                thread::spawn(move || theirs.0.lock());
+            }
+            panic!("the test's own");
+        });
     assert_eq!(report.findings().len(), 1, "{report}");
     assert_eq!(report.findings()[0].kind.to_string(), "panic", "{report}");
 }
@@ -400,13 +403,15 @@ fn a_reduction_that_gives_way_for_quiet_says_so() {
 #[test]
 fn what_is_left_of_a_wait_for_quiet_is_cleared_away() {
     for forgotten_bytes in [0, 1 << 20] {
-        let report = explorer().set("forgotten_bytes", forgotten_bytes).explore(|| {
-            thread::spawn(|| {
-                quiesce();
-                unreachable!("the test has failed");
+        let report = explorer()
+            .set("stack", format!("forgotten={forgotten_bytes}"))
+            .explore(|| {
+                thread::spawn(|| {
+                    quiesce();
+                    unreachable!("the test has failed");
+                });
+                panic!("the test's own");
             });
-            panic!("the test's own");
-        });
         let found = only_finding(&report);
         assert!(found.starts_with("panic: "), "{found}");
     }

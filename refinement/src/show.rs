@@ -55,9 +55,9 @@ pub(crate) fn tell<T: Sync + 'static>(
     let look = move || show.as_ref().map_or(String::new(), Show::look);
     Explorer::new()
         .program(schedule.program.clone())
-        .deadlocks_allowed(true)
+        .set("deadlocks_allowed", true)
         .minimise(0)
-        .retries(0)
+        .set("retries", 0)
         .replay(schedule.clone())
         .inspect(look, Record::inspected)
         .monitors("none")

@@ -273,7 +273,7 @@ impl<T: Sync + 'static> Subject<T> {
             .configure(self.settings.configure(explorer))
             // Tests of objects are not divided: each process explores them whole.
             .set("partition", "none")
-            .deadlocks_allowed(true)
+            .set("deadlocks_allowed", true)
             .record(self.records(task.how))
             .monitor_with(move || HistoryMonitor::new(Arc::clone(&listening)));
         let report = explorer.explore(|| task.body.concurrent(some_wait, false));
@@ -401,14 +401,15 @@ impl<T: Sync + 'static> Subject<T> {
             How::Replay(schedule) if schedule.program == program => explorer.replay(schedule.clone()),
             _ => explorer,
         };
-        let explorer = explorer
-            .program(&program)
-            .deadlocks_allowed(true)
-            .monitor(ObservationMonitor {
-                observations: Arc::clone(&watched),
-                serial,
-                calls: task.calls.clone(),
-            });
+        let explorer =
+            explorer
+                .program(&program)
+                .set("deadlocks_allowed", true)
+                .monitor(ObservationMonitor {
+                    observations: Arc::clone(&watched),
+                    serial,
+                    calls: task.calls.clone(),
+                });
         let report = explorer.explore(|| self.one_at_a_time(&task.body));
         checked.executions += report.executions();
         let observations = std::mem::take(&mut *held(&watched));

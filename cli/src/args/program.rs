@@ -141,7 +141,7 @@ mod tests {
         ] {
             let words = format!("cargo-intermezzo run {words}");
             let words = ours_first(words.split_whitespace().map(OsString::from).collect());
-            let Command::Run(args) = Cli::try_parse_from(words).unwrap().command else {
+            let Command::Run(args) = Cli::try_parse_from(words.unwrap()).unwrap().command else {
                 panic!("it is no `run`")
             };
             assert_eq!(args.cargo, cargo.split_whitespace().collect::<Vec<_>>());

@@ -62,7 +62,7 @@ fn run_one(name: &str, args: &RunArgs) -> Result<Exit, Problem> {
 }
 
 fn run_all(args: &RunArgs) -> Result<Exit, Problem> {
-    if args.search.checkpoint().is_some_and(|file| file != "none") {
+    if args.search.alone().checkpoint.is_some() {
         return Err(Problem::usage("--checkpoint is for one program: name it"));
     }
     let mut all_met = true;

@@ -15,6 +15,7 @@ use std::fmt::Write as _;
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::time::Duration;
 use std::{env, fs, io};
 use tempfile::TempDir;
 
@@ -195,12 +196,15 @@ impl CargoTest {
     /// Sets these settings for the tests.
     pub(crate) fn settings(mut self, given: &[(&str, String)]) -> CargoTest {
         for (name, value) in given {
+            let setting = Settings::all().iter().find(|setting| setting.name == *name);
             let value = match (*name, std::env::var(variable(name))) {
                 ("monitors", _) => with_full_paths(value),
                 ("log", _) if value != "none" => std::path::absolute(value)
                     .map_or_else(|_| value.clone(), |path| path.to_string_lossy().into_owned()),
-                // A flag changes some members only, and the user's own variable may set others.
-                ("environment", Ok(variable)) => format!("{variable},{value}"),
+                // A flag may change some members only, and the user's own variable others.
+                (_, Ok(variable)) => {
+                    setting.map_or_else(|| value.clone(), |setting| setting.over(&variable, value))
+                }
                 _ => value.clone(),
             };
             self.variables.push((variable(name), value.into()));
@@ -208,9 +212,13 @@ impl CargoTest {
         self
     }
 
-    /// Keeps each test's search in a file of its own in this directory, instead of all in one file.
-    pub(super) fn checkpoints(mut self, directory: impl Into<OsString>) -> CargoTest {
+    /// Keeps each test's search in a file of its own in this directory, instead of all in one file, and writes it as often.
+    pub(super) fn checkpoints(mut self, directory: impl Into<OsString>, every: Duration) -> CargoTest {
         self.variables.retain(|(name, _)| *name != variable("checkpoint"));
+        if every != Settings::default().checkpoint_every {
+            let every = format!("every={}", every.as_secs_f64());
+            self.variables.push((variable("checkpoint"), every.into()));
+        }
         self.variables.push((variable("checkpoints"), directory.into()));
         self
     }
@@ -480,5 +488,30 @@ fn with_full_paths(monitors: &str) -> String {
         "default".into()
     } else {
         all.join(";")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The directory takes the place of the file, and the tests keep their own.
+    #[test]
+    fn a_directory_of_checkpoints_is_written_as_often_as_the_flag_says() {
+        let variables = |value: &str, every| {
+            let cargo = CargoTest::new(Vec::new(), true).unwrap();
+            let cargo = cargo.settings(&[("checkpoint", value.to_owned())]);
+            let cargo = cargo.checkpoints("dir", Duration::from_secs(every));
+            let variables = cargo.variables.iter();
+            let shown: Vec<String> = variables
+                .map(|(name, value)| format!("{name}={}", value.to_string_lossy()))
+                .collect();
+            shown.join(" ")
+        };
+        assert_eq!(variables("dir", 10), "INTERMEZZO_CHECKPOINTS=dir");
+        assert_eq!(
+            variables("dir,every=5", 5),
+            "INTERMEZZO_CHECKPOINT=every=5 INTERMEZZO_CHECKPOINTS=dir"
+        );
     }
 }

@@ -101,12 +101,12 @@ pub(super) fn explore(args: TestArgs, program: Option<&Program>) -> Result<Exit,
         cargo = cargo.silent();
     }
     cargo = cargo.record(view::records(args.results.view.as_ref()));
-    if let Some(directory) = args.search.checkpoint().filter(|&directory| directory != "none") {
-        let directory = Path::new(directory);
+    let flags = args.search.alone();
+    if let Some(directory) = &flags.checkpoint {
         make_directory(directory, "--checkpoint")?;
         let absolute = fs::canonicalize(directory)
             .map_err(|error| Problem::file("find", directory, &error, "give --checkpoint another path"))?;
-        cargo = cargo.checkpoints(absolute);
+        cargo = cargo.checkpoints(absolute, flags.checkpoint_every);
     }
     let mut ran = match &args.pool {
         Some(pool) => pool::explore(pool, &args, &command, cargo)?,

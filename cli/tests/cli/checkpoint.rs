@@ -33,8 +33,8 @@ fn told(code: i32, arguments: &[&str]) -> Value {
 #[track_caller]
 fn killed_and_resumed(code: i32, arguments: &[&str], kills: u64, mut seed: u64) -> Value {
     let directory = tempfile::tempdir().unwrap();
-    let file = directory.path().join("search").to_str().unwrap().to_owned();
-    let kept = [arguments, &["--checkpoint", &file, "--checkpoint-every", "0.005"]].concat();
+    let file = directory.path().join("search").to_str().unwrap().to_owned() + ",every=0.005";
+    let kept = [arguments, &["--checkpoint", &file]].concat();
     let mut in_the_middle = 0;
     for kill in 0..kills {
         let jobs = ["1", "2", "3"][kill as usize % 3];

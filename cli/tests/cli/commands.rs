@@ -76,12 +76,12 @@ const CASES: &[Case] = &[
         real: &[],
         ends_with: 0,
         prints: "INTERMEZZO_SEED",
-        // Cargo's, too: only cargo knows them.
+        // It may be cargo's: only cargo knows its own.
         wrong: (
-            &["--jsno"],
+            &["--zebra"],
             &[
                 "cargo does not know these arguments (those of the tests come after a second `--`)",
-                "`cargo test --jsno`",
+                "`cargo test --zebra`",
             ],
         ),
         broken: Some((
@@ -96,7 +96,7 @@ const CASES: &[Case] = &[
         ends_with: 3,
         prints: "",
         wrong: (
-            &["--jsno"],
+            &["--zebra"],
             &["no test was listed", "cargo does not know these arguments"],
         ),
         broken: None,

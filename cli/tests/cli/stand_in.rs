@@ -16,8 +16,8 @@ pub(crate) const SETTINGS: &str = "{\"format\":\"intermezzo-settings/2\",\"progr
     {\"setting\":\"seed\",\"value\":\"4\",\"from\":\"variable\",\"name\":\"INTERMEZZO_SEED\"}]}\n";
 
 /// The script that is run for `cargo test`: a shell takes the word `test` for a file in the current directory. It
-/// knows no `--jsno`.
-const SCRIPT: &str = "case \"$*\" in *--jsno*) exit 1;; esac\n\
+/// knows no `--zebra`.
+const SCRIPT: &str = "case \"$*\" in *--zebra*) exit 1;; esac\n\
     test ! -e written || cp written \"${INTERMEZZO_SETTINGS:-$INTERMEZZO_REPORTS}/project-test.json\"\n";
 
 /// Puts it into this directory.

@@ -320,8 +320,8 @@ fn waits_in_the_system_are_steps() {
         "test",
         "--unmodified",
         "--json",
-        "--forgotten-bytes",
-        "0",
+        "--stack",
+        "forgotten=0",
         "a_pipe_is_read",
     ];
     let unwound = run(&project, &unwound).ends_with(1);

@@ -58,7 +58,10 @@ fn loops_that_only_wait_are_recognised_however_they_are_compiled() {
     let project = project_of("waiting-loops", "", SHAPES);
     for level in ["0", "1", "3"] {
         // With fewer yields counted, fairness leaves out no round of a loop that does something.
-        let fair = [("INTERMEZZO_FAIR_YIELDS", "100"), ("INTERMEZZO_TIME", "20")];
+        let fair = [
+            ("INTERMEZZO_SPIN_LOOPS", "fair_yields=100"),
+            ("INTERMEZZO_TIME", "20"),
+        ];
         let counted = explore(&project, level, 1, "counted::", &fair);
         let all = explore(&project, level, 1, "", &fair[1..]);
         for module in ["two", "three"] {
@@ -128,7 +131,7 @@ fn random_loops_have_the_outcomes_of_the_model_without_optimisation() {
     fs::create_dir(&outcomes).unwrap();
     // Fairness would leave out steps of a task that never gets past its loop. That is not compared here.
     let settings = [
-        ("INTERMEZZO_FAIR_YIELDS", "4294967295"),
+        ("INTERMEZZO_SPIN_LOOPS", "fair_yields=4294967295"),
         ("INTERMEZZO_KEEP_GOING", "true"),
         ("INTERMEZZO_MINIMISE", "0"),
         ("INTERMEZZO_STRATEGY", "dfs"),

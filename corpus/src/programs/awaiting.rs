@@ -174,7 +174,7 @@ pub(super) const BOUNDED: Program = Program {
     about: "main looks twice whether a task has set a flag, with yields, and takes it for granted then; if each \
             yield counts for fairness, it cannot be that fast",
     parameters: &[],
-    settings: &[("fair_yields", "2")],
+    settings: &[("spin_loops", "fair_yields=2")],
     expected: Expected::Fail("assertion"),
     body: |_| {
         let (x, done) = (AtomicUsize::new(0), AtomicBool::new(false));

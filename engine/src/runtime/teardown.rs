@@ -6,7 +6,7 @@
 //! keeps code sound that was not written to unwind from an operation.
 //!
 //! Where the memory of an execution is taken back and statics are restored, as in tests that were not written for
-//! intermezzo, nothing refers to these stacks afterwards, so they are used again. Elsewhere that memory is lost. Beyond a budget (the setting `forgotten_bytes`, for all explorations of the process) tasks are
+//! intermezzo, nothing refers to these stacks afterwards, so they are used again. Elsewhere that memory is lost. Beyond a budget (`forgotten` of the setting `stack`, for all explorations of the process) tasks are
 //! *unwound* instead, newest first. So what they own is dropped, and no task outlives what it borrows from its creator.
 //! The unwinding is a panic with a private payload and no message. Operations then happen at once. A task that waits
 //! for the tasks of its scope is not unwound before they have ended, because they borrow from it. Some tasks cannot be

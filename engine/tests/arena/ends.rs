@@ -162,7 +162,7 @@ fn deadlocks_with_tasks_left() {
     };
     assert_eq!(kind_and_text(deadlock).0, FindingKind::Deadlock);
     // Tasks are unwound, not forgotten.
-    let unwound = the_error(|explorer| explorer.set("forgotten_bytes", 0), deadlock);
+    let unwound = the_error(|explorer| explorer.set("stack", "forgotten=0"), deadlock);
     assert_eq!(unwound.kind, FindingKind::Deadlock);
 }
 
@@ -193,7 +193,7 @@ fn double_frees() {
         (kind, text.as_str()),
         (FindingKind::Misuse, "memory is freed twice")
     );
-    let unwound = the_error(|explorer| explorer.set("forgotten_bytes", 0), twice);
+    let unwound = the_error(|explorer| explorer.set("stack", "forgotten=0"), twice);
     assert_eq!(unwound.kind, FindingKind::Misuse);
 }
 

@@ -74,5 +74,5 @@ fn tasks_are_left_as_they_are() {
         assert!(mappings < 1000, "{mappings} mappings");
     }
     let text = report.to_string();
-    assert!(!text.contains("forgotten_bytes"), "{text}");
+    assert!(!text.contains("`forgotten`"), "{text}");
 }

@@ -427,14 +427,14 @@ fn loops_of_a_warm_up_are_not_believed() {
         }
         let explorer = || explorer().reduction(reduction);
         let sure = explorer().explore(|| waiting(true));
-        let warm = explorer().warm_up(2).explore(|| waiting(true));
+        let warm = explorer().set("warm_up", 2).explore(|| waiting(true));
         let counted = |report: &Report| (report.executions(), report.traces(), report.coverage().clone());
         assert_eq!(counted(&warm), counted(&sure), "{name}: {warm}");
         assert!(says(&warm, "the search restarted once"), "{name}: {warm}");
         // A loop that waits only in the first execution.
         let calls = StdAtomicU64::new(0);
         let report = explorer()
-            .warm_up(1)
+            .set("warm_up", 1)
             .explore(|| waiting(calls.fetch_add(1, SeqCst) == 0));
         let sure = explorer().explore(|| waiting(false));
         assert_eq!(counted(&report), counted(&sure), "{name}: {report}");

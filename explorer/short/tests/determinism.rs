@@ -236,7 +236,7 @@ fn a_default_execution_that_does_not_return_is_no_pass() {
     }
     // It is no error, and returns nothing.
     let report = explorer()
-        .deadlocks_allowed(true)
+        .set("deadlocks_allowed", true)
         .environment(Environment::calm())
         .explore_deterministic(fails_by_default(|| {
             let (_sender, receiver) = mpsc::channel::<u8>();

@@ -33,7 +33,7 @@ fn searches() -> Vec<(&'static str, Explorer)> {
             "bounded dpor",
             explorer().reduction(Reduction::Dpor).preemptions(2),
         ),
-        ("ranked", explorer().strategy(Strategy::ranked())),
+        ("ranked", explorer().strategy(Strategy::named("ranked").unwrap())),
         (
             "ranked caching",
             explorer()
@@ -147,7 +147,7 @@ fn what_departs_each_time_is_lost_and_said_to_be() {
     calls.store(0, SeqCst);
     let report = Explorer::new()
         .keep_going(true)
-        .retries(4)
+        .set("retries", 4)
         .explore(|| test(&calls));
     assert_eq!(
         (report.verdict(), kinds(&report).len()),
@@ -172,7 +172,7 @@ fn what_departs_each_time_is_lost_and_said_to_be() {
 #[test]
 fn the_first_event_that_differs_is_named() {
     let calls = StdAtomicUsize::new(0);
-    let report = Explorer::new().retries(0).explore(|| {
+    let report = Explorer::new().set("retries", 0).explore(|| {
         let (one, other) = (AtomicUsize::new(0), Mutex::new(0));
         one.load(SeqCst);
         if calls.fetch_add(1, SeqCst) == 0 {
@@ -222,7 +222,7 @@ fn a_warm_up_settles_what_is_set_up_once() {
         assert_eq!(kinds(&report), ["divergence"], "{name}: {report}");
         let (_, explorer) = searches().into_iter().find(|(known, _)| *known == name).unwrap();
         let (warm, ready) = (OnceLock::new(), OnceLock::from(0));
-        let report = explorer.warm_up(1).explore(|| with_lazy(&warm));
+        let report = explorer.set("warm_up", 1).explore(|| with_lazy(&warm));
         assert!(report.verdict().is_pass(), "{name}: {report}");
         assert!(
             report
@@ -271,7 +271,7 @@ fn what_comes_before_and_after_an_exploration_is_done_once() {
 #[test]
 fn what_a_warm_up_shows_is_not_judged() {
     let calls = StdAtomicUsize::new(0);
-    let report = Explorer::new().warm_up(2).explore(|| {
+    let report = Explorer::new().set("warm_up", 2).explore(|| {
         assert!(calls.fetch_add(1, SeqCst) >= 2, "cold");
         choose(3);
     });
@@ -438,7 +438,7 @@ fn a_failure_of_an_execution_that_departed_counts() {
 fn a_finding_that_its_schedule_does_not_show_says_so() {
     let explore = |fails: fn(usize) -> bool, retries| {
         let calls = StdAtomicUsize::new(0);
-        Explorer::new().retries(retries).explore(|| {
+        Explorer::new().set("retries", retries).explore(|| {
             choose(2);
             assert!(!fails(calls.fetch_add(1, SeqCst) + 1), "assertion: now and then");
         })

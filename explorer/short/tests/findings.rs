@@ -539,7 +539,7 @@ fn what_is_left_in_the_middle_is_dropped() {
         made.fetch_add(1, SeqCst);
         Counted(drops.clone())
     };
-    let explorer = Explorer::new().set("forgotten_bytes", 0).keep_going(true);
+    let explorer = Explorer::new().set("stack", "forgotten=0").keep_going(true);
     let report = explorer.explore(|| {
         let _main = new();
         let (a, b) = (Mutex::new(new()), Mutex::new(new()));

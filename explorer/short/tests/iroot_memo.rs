@@ -83,7 +83,9 @@ fn what_was_exposed_is_not_tried_again() {
     let second = explorer(&memo).explore(one);
     assert_eq!(attempts(&second), 0, "{second}");
     // Another test is at other places.
-    let elsewhere = Explorer::new().strategy(Strategy::maple()).explore(another);
+    let elsewhere = Explorer::new()
+        .strategy(Strategy::named("maple").unwrap())
+        .explore(another);
     assert!(attempts(&elsewhere) > 0);
     assert_eq!(attempts(&explorer(&memo).explore(another)), attempts(&elsewhere));
     // An iRoot counts whichever search exposes it.
@@ -172,7 +174,7 @@ fn nothing_is_overwritten_at_the_end() {
     let directory = Directory::new("meanwhile");
     let memo = directory.memo();
     let put = memo.clone();
-    let report = explorer(&memo).set("checkpoint_every", 60).explore(move || {
+    let report = explorer(&memo).set("checkpoint", "every=60").explore(move || {
         if !put.exists() {
             fs::write(&put, "a letter").unwrap();
         }
@@ -196,7 +198,7 @@ fn child() {
         Explorer::with_settings(settings)
             .set("strategy", format!("maple(memo={memo})"))
             .seed(seed)
-            .set("checkpoint_every", 0)
+            .set("checkpoint", "every=0")
     };
     for seed in 0..20 {
         let report = match which.as_str() {

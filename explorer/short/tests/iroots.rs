@@ -70,7 +70,7 @@ fn a_lost_update_in_iroots() {
         by_all.iroots().unwrap().names()
     );
     let driven = Explorer::new()
-        .strategy(Strategy::maple())
+        .strategy(Strategy::named("maple").unwrap())
         .explore(|| increments(false));
     assert_eq!(driven.iroots().unwrap().names(), by_all.iroots().unwrap().names());
     assert_eq!(
@@ -137,7 +137,7 @@ fn a_deadlock_exposes_its_iroot() {
             *a.lock().unwrap() += *held;
         });
     };
-    for strategy in [Strategy::maple(), Strategy::dfs()] {
+    for strategy in [Strategy::named("maple").unwrap(), Strategy::dfs()] {
         let report = Explorer::new()
             .set("iroots", true)
             .keep_going(true)
@@ -161,7 +161,9 @@ fn a_deadlock_exposes_its_iroot() {
             *a.lock().unwrap() += *held;
         });
     };
-    let report = Explorer::new().strategy(Strategy::maple()).explore(gated);
+    let report = Explorer::new()
+        .strategy(Strategy::named("maple").unwrap())
+        .explore(gated);
     assert!(report.verdict().is_pass(), "{report}");
     assert_eq!(report.iroots().unwrap().exposed().of_idiom(5), 0);
 }
@@ -169,16 +171,18 @@ fn a_deadlock_exposes_its_iroot() {
 /// A wake-up that comes before any task waits is an iRoot of the condition variable.
 #[test]
 fn a_lost_wake_up_is_found() {
-    let report = Explorer::new().strategy(Strategy::maple()).explore(|| {
-        let (lock, condition) = (Mutex::new(()), Condvar::new());
-        thread::scope(|scope| {
-            scope.spawn(|| {
-                let guard = lock.lock().unwrap();
-                drop(condition.wait(guard).unwrap());
+    let report = Explorer::new()
+        .strategy(Strategy::named("maple").unwrap())
+        .explore(|| {
+            let (lock, condition) = (Mutex::new(()), Condvar::new());
+            thread::scope(|scope| {
+                scope.spawn(|| {
+                    let guard = lock.lock().unwrap();
+                    drop(condition.wait(guard).unwrap());
+                });
+                condition.notify_one();
             });
-            condition.notify_one();
         });
-    });
     assert_eq!(report.findings()[0].kind, FindingKind::Deadlock, "{report}");
 }
 
@@ -206,7 +210,9 @@ fn careless() {
 /// Accesses to plain memory count if they are schedule points.
 #[test]
 fn plain_memory_counts_where_it_is_a_schedule_point() {
-    let unseen = Explorer::new().strategy(Strategy::maple()).explore(careless);
+    let unseen = Explorer::new()
+        .strategy(Strategy::named("maple").unwrap())
+        .explore(careless);
     assert_eq!((words(&unseen), unseen.verdict().is_pass()), (Vec::new(), true));
     let text = include_str!("iroots.rs").lines().zip(1..);
     let places: Vec<String> = text
@@ -214,7 +220,7 @@ fn plain_memory_counts_where_it_is_a_schedule_point() {
         .map(|(_, number)| format!("iroots.rs:{number}"))
         .collect();
     let report = Explorer::new()
-        .strategy(Strategy::maple())
+        .strategy(Strategy::named("maple").unwrap())
         .set("data_points", places.join(","))
         .explore(careless);
     assert!(report.verdict().is_fail(), "{report}");
@@ -266,7 +272,7 @@ impl Monitor for Racy {
 #[test]
 fn places_of_races_are_searched_too() {
     let report = Explorer::new()
-        .strategy(Strategy::maple())
+        .strategy(Strategy::named("maple").unwrap())
         .set("data_points", "races")
         .keep_going(true)
         .monitor(Racy::default())

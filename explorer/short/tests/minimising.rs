@@ -343,7 +343,7 @@ impl Monitor for Count {
 fn monitors_do_not_hear_the_minimising_of_others() {
     let numbers = std::sync::Arc::new(StdMutex::new(Vec::new()));
     let report = Explorer::new()
-        .warm_up(3)
+        .set("warm_up", 3)
         .monitor(Count(numbers.clone()))
         .explore(|| lost_update(2, 1));
     assert_eq!(only(&report).monitor, "engine");
@@ -454,7 +454,7 @@ fn an_endless_execution_is_made_smaller_within_a_budget_of_steps() {
     let ran = std::sync::Arc::new(StdMutex::new(0));
     let seen = ran.clone();
     let report = Explorer::new()
-        .set("minimise_time", "none")
+        .set("minimise", "time=none")
         .on_progress(move |progress| *seen.lock().unwrap() = progress.minimising.unwrap_or(0))
         .explore(after_you);
     let finding = only(&report);
@@ -473,14 +473,14 @@ fn an_endless_execution_is_made_smaller_within_a_budget_of_steps() {
 /// left as they are.
 #[test]
 fn minimising_ends_when_its_time_is_over() {
-    let in_no_time = || Explorer::new().set("minimise_time", 0);
+    let in_no_time = || Explorer::new().set("minimise", "time=0");
     let random = || in_no_time().strategy(Strategy::random()).executions(100);
     let report = random().explore(|| lost_update(6, 30));
     let finding = only(&report);
     assert!(finding.replays.is_none(), "it was replayed: {report}");
     assert!(
         note(&report).ends_with(
-            "a smaller one may be left; the limit of 0 seconds was reached (`minimise_time`) (0 more executions)"
+            "a smaller one may be left; the limit of 0 seconds was reached (`time` of the setting `minimise`) (0 more executions)"
         ),
         "{report}"
     );
@@ -489,7 +489,7 @@ fn minimising_ends_when_its_time_is_over() {
         assert!(value == 0, "assertion: {value}");
     });
     assert_eq!(report.findings().len(), 2, "{report}");
-    let left = "finding 2 and those after it were neither replayed nor minimised: the limit of 0 seconds was reached (`minimise_time`)";
+    let left = "finding 2 and those after it were neither replayed nor minimised: the limit of 0 seconds was reached (`time` of the setting `minimise`)";
     assert!(report.notes().iter().any(|note| note == left), "{report}");
 }
 
@@ -499,7 +499,7 @@ fn warming_up_ends_when_the_time_is_over() {
     let report = Explorer::new()
         .strategy(Strategy::random())
         .time(std::time::Duration::ZERO)
-        .warm_up(1_000_000_000)
+        .set("warm_up", 1_000_000_000)
         .explore(|| lost_update(6, 30));
     assert_eq!((report.executions(), report.findings().len()), (0, 0), "{report}");
 }

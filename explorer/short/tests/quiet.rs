@@ -64,7 +64,10 @@ fn shown<T: Ord + Clone + std::fmt::Debug + Send + 'static>(
             assert_eq!(found, wanted, "{reduction:?}, {jobs} jobs");
         }
     }
-    assert_eq!(explore(Explorer::new().strategy(Strategy::best_first())), wanted);
+    assert_eq!(
+        explore(Explorer::new().strategy(Strategy::named("best-first").unwrap())),
+        wanted
+    );
     assert_eq!(explore(Explorer::new().strategy(Strategy::auto())), wanted);
     // From checkpoint to checkpoint.
     let directory = Directory::new("quiet");

@@ -214,7 +214,7 @@ fn what_is_not_divided_is_refused() {
             "give `strategy` `dfs`",
         ),
         (
-            Explorer::new().strategy(Strategy::best_first()),
+            Explorer::new().strategy(Strategy::named("best-first").unwrap()),
             "depends on those before",
         ),
         (Explorer::new().jobs(2), "explored by one worker"),

@@ -56,7 +56,7 @@ fn outcomes<T: Ord + Send>(explorer: Explorer, test: impl Fn() -> T + Send + Syn
 fn a_scope_does_not_unwind_past_its_living_children() {
     // The child's destructor needs a lock that the parent holds, and reads the data that it borrows from the parent.
     let seen = Arc::new(StdMutex::new(Vec::new()));
-    let report = Explorer::new().set("forgotten_bytes", 0).explore({
+    let report = Explorer::new().set("stack", "forgotten=0").explore({
         let seen = seen.clone();
         move || {
             let data = vec![1, 2, 3];
@@ -92,7 +92,7 @@ fn clearing_away_ends_whatever_a_task_does() {
         panic!("body");
     };
     assert_eq!(
-        kinds(&Explorer::new().set("forgotten_bytes", 0).explore(polls)),
+        kinds(&Explorer::new().set("stack", "forgotten=0").explore(polls)),
         ["panic"]
     );
     // It swallows every panic, its own unwinding too.
@@ -106,7 +106,7 @@ fn clearing_away_ends_whatever_a_task_does() {
         panic!("body");
     };
     assert_eq!(
-        kinds(&Explorer::new().set("forgotten_bytes", 0).explore(swallows)),
+        kinds(&Explorer::new().set("stack", "forgotten=0").explore(swallows)),
         ["panic"]
     );
     // Its destructor spins.
@@ -122,7 +122,7 @@ fn clearing_away_ends_whatever_a_task_does() {
         let _again = lock.lock().unwrap();
     };
     assert_eq!(
-        kinds(&Explorer::new().set("forgotten_bytes", 0).explore(spins)),
+        kinds(&Explorer::new().set("stack", "forgotten=0").explore(spins)),
         ["deadlock"]
     );
 }
@@ -132,7 +132,7 @@ fn a_worker_that_catches_panics_is_dropped_with_a_deadlock() {
     let drops = Arc::new(StdAtomicUsize::new(0));
     let runs = StdAtomicUsize::new(0);
     let report = Explorer::new()
-        .set("forgotten_bytes", 0)
+        .set("stack", "forgotten=0")
         .keep_going(true)
         .explore(|| {
             runs.fetch_add(1, SeqCst);
@@ -329,7 +329,7 @@ fn a_timed_wait_alone_may_wake_for_no_reason() {
 fn a_task_that_never_began_counts_as_ended() {
     let drops = Arc::new(StdAtomicUsize::new(0));
     let runs = StdAtomicUsize::new(0);
-    let report = Explorer::new().set("forgotten_bytes", 0).explore(|| {
+    let report = Explorer::new().set("stack", "forgotten=0").explore(|| {
         runs.fetch_add(1, SeqCst);
         let _counted = OnDrop(|| {
             drops.fetch_add(1, SeqCst);
@@ -349,7 +349,7 @@ fn a_lock_whose_holder_is_abandoned_while_it_unlocks_is_free() {
     let drops = Arc::new(StdAtomicUsize::new(0));
     let runs = StdAtomicUsize::new(0);
     let report = Explorer::new()
-        .set("forgotten_bytes", 0)
+        .set("stack", "forgotten=0")
         .keep_going(true)
         .explore(|| {
             runs.fetch_add(1, SeqCst);

@@ -117,7 +117,7 @@ fn the_verdict_says_where_the_time_ended() {
 /// The executions before the search, too.
 #[test]
 fn executions_that_are_not_judged_end_with_the_time() {
-    let report = soon(second().warm_up(3), endless_test);
+    let report = soon(second().set("warm_up", 3), endless_test);
     assert_eq!(report.verdict(), Verdict::Inconclusive, "{report}");
 }
 
@@ -171,7 +171,7 @@ fn a_failure_in_an_execution_that_is_cut_off_is_told() {
 #[test]
 fn a_program_that_catches_everything_is_ended() {
     for forgotten in ["0", "1000000000"] {
-        let report = soon(second().set("forgotten_bytes", forgotten), || {
+        let report = soon(second().set("stack", format!("forgotten={forgotten}")), || {
             let n = AtomicUsize::new(0);
             loop {
                 let _ = catch_unwind(AssertUnwindSafe(|| endless(&n)));

@@ -77,8 +77,8 @@ impl Explorer {
         self.set("partition", format!("{number}/{total}"))
     }
 
-    /// Keeps the search in this file, which is written every 10 seconds, or as the setting `checkpoint_every` says, and at
-    /// the end. If the file exists when the exploration begins, the search continues from it.
+    /// Keeps the search in this file, which is written every 10 seconds, or as the setting says (`every=60`), and at the
+    /// end. If the file exists when the exploration begins, the search continues from it.
     ///
     /// The report is that of an exploration that was never interrupted: times and executions add up. A limit on executions
     /// is that of the whole search, so a higher one continues it where it was reached; a limit on time is that of each
@@ -121,55 +121,6 @@ impl Explorer {
         self
     }
 
-    /// Ends a task that runs, or is blocked by what is not controlled, for this long without a visible operation: that is a
-    /// finding, and ends the exploration. A task that is able to run counts only while it has a processor. `None` for no
-    /// limit. Works on Linux for x86-64 and aarch64. Default: 10 seconds.
-    ///
-    /// ```
-    /// # use intermezzo_explorer as intermezzo;
-    /// use intermezzo::Explorer;
-    /// use std::time::Duration;
-    ///
-    /// let report = Explorer::new()
-    ///     .hang(Some(Duration::from_millis(200)))
-    ///     .explore(|| std::thread::sleep(Duration::from_secs(3600)));
-    /// # if cfg!(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))) {
-    /// assert_eq!(report.findings()[0].kind.as_str(), "hang");
-    /// # }
-    /// ```
-    pub fn hang(mut self, most: Option<Duration>) -> Explorer {
-        self.settings.hang = most;
-        self
-    }
-
-    /// Ends an execution that takes longer than this, however much it does: that is a finding of the kind `hang`, with the
-    /// place of the task that ran last. A task without a visible operation for as long is ended as
-    /// [`hang`](Explorer::hang) does. `None` for no limit, which is the default.
-    ///
-    /// ```
-    /// # use intermezzo_explorer as intermezzo;
-    /// use intermezzo::Explorer;
-    /// use std::time::Duration;
-    ///
-    /// let report = Explorer::new().execution_time(Some(Duration::from_millis(100))).explore(|| {
-    ///     for _ in 0..1_000 {
-    ///         std::thread::sleep(Duration::from_millis(5));
-    ///         intermezzo::thread::yield_now();
-    ///     }
-    /// });
-    /// assert_eq!(report.findings()[0].kind.as_str(), "hang");
-    /// ```
-    pub fn execution_time(mut self, most: Option<Duration>) -> Explorer {
-        self.settings.execution_time = most;
-        self
-    }
-
-    /// Lets an execution end with tasks that wait for ever, without a finding. Default: that is a deadlock.
-    pub fn deadlocks_allowed(mut self, allowed: bool) -> Explorer {
-        self.settings.deadlocks_allowed = allowed;
-        self
-    }
-
     /// Sets the steps that the long search without the bound has at a time, and so those of the short searches before: a
     /// quarter without the bound, and an eighth within it. For tests.
     #[doc(hidden)]
@@ -186,14 +137,6 @@ impl Explorer {
     #[doc(hidden)]
     pub fn every_operation(mut self, on: bool) -> Explorer {
         self.settings.every_operation = on;
-        self
-    }
-
-    /// Runs the test this many times before the search without judging it, for state that it sets up once and keeps: a static
-    /// of `std`'s `OnceLock`, for example, whose first use does more than later ones. Bugs of that first use are then not
-    /// found. Each of several workers does so, one after the other. Default: 0.
-    pub fn warm_up(mut self, executions: u32) -> Explorer {
-        self.settings.warm_up = executions;
         self
     }
 
@@ -216,15 +159,6 @@ impl Explorer {
     /// figures are not checked.
     pub fn expect(mut self, expected: Expected) -> Explorer {
         self.expected.push(expected);
-        self
-    }
-
-    /// Sets the most retries of an execution that departed from its prescribed choices, because the test does something that
-    /// the schedule does not determine. If none of the retries follows them, that is a finding and the search ends. With
-    /// [`Explorer::keep_going`] the search continues without the executions that would have begun like that one, and the
-    /// coverage says so. Default: 2.
-    pub fn retries(mut self, most: u32) -> Explorer {
-        self.settings.retries = most;
         self
     }
 

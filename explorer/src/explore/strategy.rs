@@ -1,6 +1,6 @@
 //! A search as a value.
 
-use crate::settings::{BestFirstOptions, IRootOptions, RankedOptions, SettingError, Settings, StrategyKind};
+use crate::settings::{SettingError, Settings, StrategyKind};
 use intermezzo_search::{self as search, Interesting};
 
 /// A search, by value, for [`Explorer::strategy`](crate::Explorer::strategy).
@@ -42,27 +42,6 @@ impl Strategy {
         StrategyKind::Pct(depth.max(1)).into()
     }
 
-    /// Everything that priorities of tasks and `depth - 1` changes of them can do; less than 1 counts as 1.
-    pub fn pct_all(depth: u32) -> Strategy {
-        StrategyKind::PctAll(depth.max(1)).into()
-    }
-
-    /// Random priorities of tasks that change `depth - 1` times, only at accesses to this many variables, which are drawn
-    /// again for each execution; less than 1 counts as 1.
-    pub fn pct_variables(depth: u32, variables: u32) -> Strategy {
-        let kind = StrategyKind::PctVars {
-            depth: depth.max(1),
-            variables: variables.max(1),
-        };
-        kind.into()
-    }
-
-    /// Tasks run by default, and are delayed at no more than this many random moments of each execution; less than 1 counts
-    /// as 1. A baseline for comparisons: tests with sleeps at random places find the same bugs.
-    pub fn random_delays(delays: u32) -> Strategy {
-        StrategyKind::RandomDelays(delays.max(1)).into()
-    }
-
     /// Random priorities of operations, drawn again for those that race with a step.
     pub fn pos() -> Strategy {
         StrategyKind::Pos.into()
@@ -95,30 +74,6 @@ impl Strategy {
         let mut settings = Settings::default();
         settings.set("strategy", name)?;
         Ok(settings.strategy.into())
-    }
-
-    /// Best-first: fewest preemptions, then the rarest operation.
-    ///
-    /// For another order: `Strategy::named("best-first(2*rare+deepest)")`. For priority functions of your own:
-    /// `Strategy::custom(BestFirst::new(Priorities::by(mine), None, 1_000_000))`.
-    pub fn best_first() -> Strategy {
-        StrategyKind::BestFirst(BestFirstOptions::DEFAULT).into()
-    }
-
-    /// In order of preemptions, up to [`Explorer::preemptions`](crate::Explorer::preemptions).
-    ///
-    /// For bounds on the variables against which preemptions count, and on the tasks whose order matters:
-    /// `Strategy::named("ranked(variables=1,threads=2)")`.
-    pub fn ranked() -> Strategy {
-        StrategyKind::Ranked(RankedOptions::DEFAULT).into()
-    }
-
-    /// Exposes iRoots, one after the other: patterns of one or two dependencies between static places of two tasks. The
-    /// search ends when each that it predicted has been exposed, or has been attempted twice.
-    ///
-    /// With a memo, or more attempts: `Strategy::named("maple(memo=iroots.json,attempts=4)")`.
-    pub fn maple() -> Strategy {
-        StrategyKind::Maple(IRootOptions::DEFAULT).into()
     }
 
     /// A search of your own. It keeps to bounds of its own: those of the explorer do not reach it. If it panics, or chooses

@@ -20,7 +20,7 @@ pub(crate) struct Deadline {
 
 impl Deadline {
     /// Makes the deadline for a search that took `elapsed`. It grants the rest of the search's own limit of time, or a
-    /// quarter of that limit if less is left, and never more than `minimise_time`.
+    /// quarter of that limit if less is left, and never more than the setting `minimise` has.
     pub(crate) fn new(settings: &Settings, elapsed: Duration) -> Deadline {
         let share = settings
             .time
@@ -41,7 +41,7 @@ impl Deadline {
             return "it was interrupted".into();
         }
         format!(
-            "the limit of {} was reached (`minimise_time`)",
+            "the limit of {} was reached (`time` of the setting `minimise`)",
             seconds(self.limit)
         )
     }

@@ -38,11 +38,12 @@ const EXECUTIONS: u64 = 20_000;
 /// The largest number of explorations for a finding. Each needs another counterexample.
 const EXPLORATIONS: usize = 24;
 
-/// The time for a finding if `minimise_time` does not limit it.
+/// The time for a finding if the setting `minimise` does not limit it.
 const TIME: Duration = Duration::from_secs(60);
 
 /// The reason for which nothing is known if the time for a finding is over.
-const OUT_OF_TIME: &str = "there was not enough time to find them (a larger minimise_time gives more)";
+const OUT_OF_TIME: &str =
+    "there was not enough time to find them (a larger `time` of the setting `minimise` gives more)";
 
 /// The result of an exploration with stronger orderings.
 enum Checked {

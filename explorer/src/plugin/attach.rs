@@ -47,9 +47,9 @@ pub(crate) struct NamedMonitors {
     on: Vec<MonitorRequest>,
 }
 
-impl NamedMonitors {
+impl Default for NamedMonitors {
     /// Returns the monitors known to all explorers of the process.
-    pub(crate) fn brought() -> NamedMonitors {
+    fn default() -> NamedMonitors {
         match BROUGHT.get() {
             Some(brought) => NamedMonitors {
                 by_name: Some(brought.by_name),

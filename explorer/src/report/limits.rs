@@ -104,7 +104,7 @@ pub enum Limit {
     },
     /// Schedules that fair scheduling left out.
     Fairness {
-        /// The interval of the yields that count: the setting `fair_yields`.
+        /// The interval of the yields that count: `fair_yields` of the setting `spin_loops`.
         every: u32,
     },
     /// Threads that are not controlled, and used objects of executions.
@@ -238,7 +238,7 @@ impl fmt::Display for Limit {
             Limit::Fairness { every } => write!(
                 f,
                 "fair scheduling left out schedules in which a task that yields goes on while others wait \
-                 (fair_yields={every}; a larger number leaves out fewer)"
+                 (`spin_loops` has fair_yields={every}; a larger number leaves out fewer)"
             ),
             Limit::Departures { lost: 1, .. } => {
                 f.write_str("what begins like 1 execution, which was never as prescribed, was left out")

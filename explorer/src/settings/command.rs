@@ -12,27 +12,35 @@ pub struct CommandSetting {
     pub placeholder: &'static str,
     /// The description in help.
     pub help: &'static str,
+    /// The value for a program, if that has no such flag, because the setting is for runs of tests.
+    pub for_programs: Option<&'static str>,
 }
 
 /// All of them, in the order of help.
 #[rustfmt::skip]
 const ALL: [CommandSetting; 8] = [
-    CommandSetting::new("unmodified", "BOOL", "Explores every `#[test]`, in code that was not written for intermezzo (see the guide)"),
-    CommandSetting::new("races", "BOOL", "Watches the plain memory of such code for data races, which takes some time"),
-    CommandSetting::new("nextest", "BOOL", "Runs the tests by `cargo nextest run`, each in a process of its own"),
-    CommandSetting::new("baseline", "FILE", "Lets tests pass whose findings are listed in this file (see the guide); `none` for no file"),
-    CommandSetting::new("junit", "FILE", "Writes every test of the run to this file as JUnit XML, those that are not explored too"),
-    CommandSetting::new("sarif", "FILE", "Writes the findings of the run to this file as SARIF 2.1.0"),
-    CommandSetting::new("annotations", "BOOL", "Prints each finding on stderr as an annotation of GitHub"),
-    CommandSetting::new("allow_none", "BOOL", "Ends with 0 instead of 3 if no test was explored"),
+    CommandSetting::new("unmodified", "BOOL", "Explores every `#[test]`, in code that was not written for intermezzo (see the guide)", Some("true")),
+    CommandSetting::new("races", "BOOL", "Watches the plain memory of such code for data races, which takes some time", None),
+    CommandSetting::new("nextest", "BOOL", "Runs the tests by `cargo nextest run`, each in a process of its own", Some("false")),
+    CommandSetting::new("baseline", "FILE", "Lets tests pass whose findings are listed in this file (see the guide); `none` for no file", None),
+    CommandSetting::new("junit", "FILE", "Writes every test of the run to this file as JUnit XML, those that are not explored too", Some("none")),
+    CommandSetting::new("sarif", "FILE", "Writes the findings of the run to this file as SARIF 2.1.0", None),
+    CommandSetting::new("annotations", "BOOL", "Prints each finding on stderr as an annotation of GitHub", Some("false")),
+    CommandSetting::new("allow_none", "BOOL", "Ends with 0 instead of 3 if no test was explored", Some("false")),
 ];
 
 impl CommandSetting {
-    const fn new(name: &'static str, placeholder: &'static str, help: &'static str) -> CommandSetting {
+    const fn new(
+        name: &'static str,
+        placeholder: &'static str,
+        help: &'static str,
+        for_programs: Option<&'static str>,
+    ) -> CommandSetting {
         CommandSetting {
             name,
             placeholder,
             help,
+            for_programs,
         }
     }
 

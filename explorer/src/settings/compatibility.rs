@@ -353,25 +353,12 @@ pub(super) fn check_files(settings: &Settings) -> Result<(), SettingError> {
     }
     let named = [
         ("checkpoint", settings.checkpoint.is_some()),
-        ("strategy", has_memo(settings)),
+        ("strategy", settings.memo().is_some()),
     ];
     match named.iter().find(|(_, is_named)| *is_named) {
         None => Ok(()),
         Some((name, _)) => Err(SettingError::new(*name, NO_FILES)),
     }
-}
-
-/// `true` if iRoots are kept in a file.
-fn has_memo(settings: &Settings) -> bool {
-    let searched = match &settings.strategy {
-        StrategyKind::Maple(options) => options.memo.is_some(),
-        _ => false,
-    };
-    searched
-        || settings
-            .iroots
-            .as_ref()
-            .is_some_and(|options| options.memo.is_some())
 }
 
 fn check_by(refused: &[Refused], settings: &Settings) -> Result<(), SettingError> {

@@ -4,11 +4,12 @@
 //! must agree on and the table in the guide all follow from these declarations.
 
 use super::journal::JournalAt;
+use super::members::{self, Member, Parts};
 use super::strategy::{self, iroots, show_iroots};
-use super::value::{Form, HasForm, Value, duration, name_of, number, one_of};
+use super::value::{Form, HasForm, Range, Value, duration, name_of, one_of, optional, within};
 use super::{
     IRootOptions, MonitorRequest, ProgressLines, Reduction, SpinLoops, StrategyKind, Verbosity, environment,
-    hang, partition, progress, scope,
+    partition, scope,
 };
 use intermezzo_breakpoint::{ArmError, Armings};
 use intermezzo_engine::environment::Environment;
@@ -45,8 +46,10 @@ pub struct Setting {
     pub in_replays: bool,
     /// `true` if a search can only be continued from a checkpoint with the same value.
     pub(crate) in_checkpoints: bool,
-    /// The least and the greatest number, if not all that fit the field are allowed.
-    range: Option<(u64, u64)>,
+    /// If not all numbers that fit the field are allowed.
+    range: Option<Range>,
+    /// The parts of its value that follow the field's, by name.
+    members: &'static [Member],
     set: Set,
     show: Show,
 }
@@ -85,68 +88,56 @@ impl Setting {
             in_replays: false,
             in_checkpoints: false,
             range: None,
+            members: &[],
             set,
             show,
         }
     }
 
-    const fn of(self, group: Group) -> Setting {
-        Setting { group, ..self }
-    }
-
-    const fn advanced(self) -> Setting {
-        Setting {
-            advanced: true,
-            ..self
-        }
-    }
-
-    const fn in_replays(self) -> Setting {
-        Setting {
-            in_replays: true,
-            ..self
-        }
-    }
-
-    const fn in_checkpoints(self) -> Setting {
-        Setting {
-            in_checkpoints: true,
-            ..self
-        }
-    }
-
-    /// Says the values more exactly than the type of the field.
-    const fn accepts(self, (placeholder, accepts): Form) -> Setting {
-        Setting {
-            placeholder,
-            accepts,
-            ..self
-        }
-    }
-
-    const fn within(self, least: u64, most: u64) -> Setting {
-        let range = Some((least, most));
-        Setting { range, ..self }
-    }
-
     /// Sets it from text; the error says what would be right.
     pub(super) fn set(&self, settings: &mut Settings, text: &str) -> Result<(), String> {
-        if let Some((least, most)) = self.range
-            && !(least..=most).contains(&number(text)?)
-        {
-            return Err(match most {
-                u64::MAX => format!("`{text}` is too few: give {least} or more"),
-                _ => format!("`{text}` is out of range: give {least} to {most}"),
-            });
+        let Parts { head, members } = Parts::of(text, self.members)?;
+        let mut changed = settings.clone();
+        if let Some(head) = head {
+            within(self.range, head)?;
+            (self.set)(&mut changed, head)?;
         }
-        (self.set)(settings, text)
+        for (member, value) in members {
+            member.set(&mut changed, value)?;
+        }
+        *settings = changed;
+        Ok(())
     }
 
     /// Returns its value as text that [`Setting::set`] takes.
     pub(super) fn show(&self, settings: &Settings) -> String {
-        (self.show)(settings)
+        (self.show)(settings) + &members::show(self.members, settings, false)
+    }
+
+    /// Returns what a search that continues from a checkpoint must have as it is.
+    pub(super) fn show_for_checkpoint(&self, settings: &Settings) -> String {
+        (self.show)(settings) + &members::show(self.members, settings, true)
+    }
+
+    /// `true` if a value need not be the whole: it changes only what it names.
+    pub(super) fn has_members(&self) -> bool {
+        self.name == ENVIRONMENT || !self.members.is_empty()
+    }
+
+    /// Returns a value that does what `weaker` and then `stronger` do. They are values of this setting.
+    #[doc(hidden)]
+    pub fn over(&self, weaker: &str, stronger: &str) -> String {
+        let parts = |text| Parts::of(text, self.members);
+        match (parts(weaker), parts(stronger)) {
+            _ if self.name == ENVIRONMENT => format!("{weaker},{stronger}"),
+            (Ok(weaker), Ok(stronger)) if self.has_members() => stronger.over(weaker),
+            _ => stronger.to_owned(),
+        }
     }
 }
+
+/// The setting whose value is a list of members, and of names for all of them.
+const ENVIRONMENT: &str = "environment";
 
 /// Declares the settings, and the fields that are set along with others or have no name.
 ///
@@ -158,7 +149,7 @@ macro_rules! declare {
             $(#[$more:meta])*
             $field:ident $(as $name:literal)?: $type:ty = $default:expr, $help:literal
             $(=> ($form:expr, $set:expr, $show:expr))?
-            $(, $property:ident $arguments:tt)*;
+            $(, $property:ident: $value:expr)*;
         )* }
         others { $( $(#[$doc:meta])* $other:ident: $other_type:ty = $other_default:expr; )* }
     ) => {
@@ -179,7 +170,7 @@ macro_rules! declare {
         pub(super) const SETTINGS: &[Setting] = &[$({
             let name = [$($name,)? stringify!($field)][0];
             let (form, set, show) = form!($field: $type $(, $form, $set, $show)?);
-            Setting::new(name, $help, form, set, show)$(.$property $arguments)*
+            Setting { $($property: $value,)* ..Setting::new(name, $help, form, set, show) }
         }),*];
     };
 }
@@ -202,7 +193,7 @@ settings {
         => (("NAME", strategy::VALUES),
             |s, v| strategy::parse(v).map(|strategy| s.strategy = strategy),
             |s| s.strategy.to_string()),
-        in_checkpoints();
+        in_checkpoints: true;
     reduction: Reduction = Reduction::Auto,
         "Method of leaving out executions that show nothing new"
         => (("NAME", "`auto`, `none`, `caching`, `source-dpor`, `dpor` or `ordered-atomics`"),
@@ -211,10 +202,10 @@ settings {
                 _ => one_of(&Reduction::ALL, "reduction", v).map(|reduction| s.reduction = reduction),
             },
             |s| name_of(&Reduction::ALL, s.reduction)),
-        in_checkpoints();
+        in_checkpoints: true;
     preemptions: Option<u32> = None,
         "Most preemptions in an execution",
-        in_checkpoints();
+        in_checkpoints: true;
     /// `None` for no limit; or, with `auto` and no limit on time, for 50,000.
     executions: Option<u64> = None,
         "Most executions";
@@ -225,8 +216,7 @@ settings {
         => (("SECONDS", "seconds, `none`, or `auto`: two minutes where `executions` are not limited either"),
             |s, v| match v {
                 "auto" => { s.time = None; Ok(()) }
-                "none" => { s.time = Some(Duration::MAX); Ok(()) }
-                _ => duration(v).map(|time| s.time = Some(time)),
+                _ => optional(v, duration).map(|time| s.time = time.or(Some(Duration::MAX))),
             },
             |s| match s.time {
                 None => "auto".into(),
@@ -236,7 +226,7 @@ settings {
     /// By default CHESS's own limit.
     steps: u64 = 20_000,
         "Most steps in an execution; one that takes more is a finding",
-        of(Group::Execution), in_checkpoints();
+        group: Group::Execution, in_checkpoints: true;
     seed: u64 = 0,
         "Seed of the search's own randomness"
         => (("N", "a number; `7/123` begins with the 123rd execution of a search that draws them at random"),
@@ -245,16 +235,18 @@ settings {
                 None => s.seed.to_string(),
                 Some(first) => format!("{}/{first}", s.seed),
             }),
-        in_checkpoints();
+        in_checkpoints: true;
     keep_going: bool = false,
         "Continues after a finding",
-        in_checkpoints();
+        in_checkpoints: true;
     // The most: more than any machine has cores.
     jobs: usize = 1,
         "Workers that explore, each on a thread of its own",
-        accepts(("N", "a number, at least 1")), within(1, 1024);
+        accepts: "a number, at least 1", range: Some((1, 1024));
     checkpoint: Option<PathBuf> = None,
-        "Keeps the search in this file, and continues from it if it exists; for `test` a directory, with a file for each test";
+        "Keeps the search in this file, and continues from it if it exists; for `test` a directory, with a file for each test",
+        accepts: "a file, or `none`; `a.search,every=60` writes it once a minute, and not every 10 seconds",
+        members: members::OF_CHECKPOINT;
     /// `None` for all of it.
     partition: Option<Partition> = None,
         "Explores one share of the search: other processes, on other machines, explore the others"
@@ -270,32 +262,32 @@ settings {
                 list if list.is_empty() => monitors::DEFAULT.into(),
                 list => list,
             }),
-        in_replays();
+        in_replays: true;
     detail: Verbosity = Verbosity::Normal,
         "Level of detail of a failure"
         => (("NAME", "`quiet`, `normal` or `verbose`"),
             |s, v| one_of(&Verbosity::ALL, "detail", v).map(|detail| s.detail = detail),
             |s| name_of(&Verbosity::ALL, s.detail)),
-        of(Group::Output), in_replays();
+        group: Group::Output, in_replays: true;
     progress: ProgressLines = ProgressLines::default(),
         "Shows the progress of the search on stderr, in a line every N seconds"
-        => (("SECONDS", progress::VALUES),
-            |s, v| ProgressLines::parse(v).map(|lines| s.progress = lines),
-            |s| s.progress.to_string()),
-        of(Group::Output), advanced();
+        => (("SECONDS", "seconds between two lines, or `none`; `5,from=1000` begins after 1000 executions"),
+            |s, v| s.progress.every.read(v),
+            |s| s.progress.every.show()),
+        members: members::OF_PROGRESS, group: Group::Output, advanced: true;
     /// Each line has its time. Several tests may have one file.
     log: Option<PathBuf> = None,
         "Adds lines to this file: the events of the search, and where its time went",
-        of(Group::Output), advanced();
+        group: Group::Output, advanced: true;
     environment: Environment = Environment::default(),
         "Actions of the environment: how often in each task waits end early, weak operations fail, and so on"
         => (("LIST", environment::VALUES),
             |s, v| environment::apply(v, &mut s.environment),
             |s| environment::show(&s.environment)),
-        of(Group::Execution), advanced(), in_checkpoints();
+        group: Group::Execution, advanced: true, in_checkpoints: true;
     spin_loops: SpinLoops = SpinLoops::Park,
         "Treatment of loops that only wait: a task is disabled after a failed round; or a loop that was once seen to wait is assumed to wait from its first round on; or every round is run"
-        => (("NAME", "`park`, `assume` or `run`"),
+        => (("NAME", "`park`, `assume` or `run`; `park,fair_yields=3` counts only every third yield of a task for fairness"),
             |s, v| {
                 // `-assume` is for commands that take the assumption away, and nothing else.
                 match (v, s.spin_loops) {
@@ -306,14 +298,14 @@ settings {
                 Ok(())
             },
             |s| name_of(&SpinLoops::ALL, s.spin_loops)),
-        of(Group::Execution), advanced(), in_checkpoints();
+        members: members::OF_SPIN_LOOPS, group: Group::Execution, advanced: true, in_checkpoints: true;
     /// Empty for everywhere. [`Settings::preempt_not_in`] has the places to leave out.
     preempt_in as "preempt": Scope = Scope::default(),
         "Places where tasks are preempted: `queue::ring,!slots.rs,Ring::push,tail`"
         => (("LIST", "paths of modules, types and functions, source files and variables, with `!` before those to leave out; or `everywhere`"),
             |s, v| scope::parse(v).map(|(only_in, not_in)| (s.preempt_in, s.preempt_not_in) = (only_in, not_in)),
             |s| scope::show(&s.preempt_in, &s.preempt_not_in)),
-        advanced(), in_checkpoints();
+        advanced: true, in_checkpoints: true;
     /// The field has the places, and [`Settings::preempt_at_races`] the rest.
     schedule_points_at as "data_points": Sites = Sites::default(),
         "Accesses to plain memory that are schedule points: at these places, and of data races that are found (with `keep_going`)"
@@ -326,7 +318,7 @@ settings {
                 Ok(())
             },
             |s| scope::show_data_points(&s.schedule_points_at, s.preempt_at_races)),
-        advanced(), in_checkpoints();
+        advanced: true, in_checkpoints: true;
     breakpoints: Armings = Armings::default(),
         "Arms breakpoints: `lost-update skip=3`, `a.rs:10:5 before b.rs:20:9`"
         => (("LIST", "names or pairs of places, separated by commas, each with its refinements; or `none`"),
@@ -335,88 +327,86 @@ settings {
                 none if none.is_empty() => "none".into(),
                 list => list,
             }),
-        advanced(), in_checkpoints();
+        advanced: true, in_checkpoints: true;
     /// `None` if they are not measured. The search `maple` measures them anyway, with options of its own.
     iroots: Option<IRootOptions> = None,
         "Measures which iRoots are exposed (patterns of dependencies between places of two tasks), whatever the search"
         => (("BOOL|LIST", "`true`, `false`, or `window=20,memo=FILE`"),
             |s, v| iroots(v).map(|iroots| s.iroots = iroots),
             |s| show_iroots(s.iroots.as_ref())),
-        advanced();
-    /// It is then no finding.
+        advanced: true;
+    /// It is then no finding. By default it is a deadlock.
     deadlocks_allowed: bool = false,
         "Lets an execution end with tasks that wait for ever",
-        of(Group::Execution), advanced(), in_checkpoints();
+        group: Group::Execution, advanced: true, in_checkpoints: true;
     /// For all findings together: fewest preemptions, then fewest context switches, then fewest steps. By default a moment
     /// for a short test.
     minimise: u64 = 1_000,
         "Most executions to make a finding smaller; 0 leaves it as it was found",
-        advanced();
-    /// For all findings together; `None` for no limit. By default more than the executions above take, unless single steps
-    /// of the test are slow.
-    minimise_time: Option<Duration> = Some(Duration::from_secs(10)),
-        "Most seconds to replay a finding and make it smaller; after the limit of `time`, at most a quarter of that",
-        advanced();
+        accepts: "a number; `1000,time=60` takes at most a minute, and not 10 seconds, but after the limit of `time` at most a quarter of that; `time=none` sets no limit",
+        members: members::OF_MINIMISE, advanced: true;
+    /// A static of std's `OnceLock`, for example, whose first use does more than later ones. Bugs of that first use are then not
+    /// found. Each of several workers does so, one after the other.
     warm_up: u32 = 0,
         "Executions before the search, for what a test sets up once and keeps; they are not judged",
-        advanced(), in_replays(), in_checkpoints();
-    /// By default CHESS's own number.
+        advanced: true, in_replays: true, in_checkpoints: true;
+    /// It departs because the test does something that the schedule does not determine. If none of the retries follows the
+    /// choices, that is a finding, and the search ends. With `keep_going` it continues without the executions that would have
+    /// begun like that one, and the coverage says so. By default CHESS's own number.
     retries: u32 = 2,
         "Most retries of an execution that departed from its prescribed choices",
-        advanced(), in_replays(), in_checkpoints();
-    /// One that takes more is a finding. `None` for no limit. By default far more than tests of concurrent code compute
-    /// between two operations, and less than people wait.
+        advanced: true, in_replays: true, in_checkpoints: true;
+    /// A task that takes more is a finding, and ends the exploration. A task that is able to run counts only while it has a
+    /// processor. Works on Linux for x86-64 and aarch64. By default far more than tests of concurrent code compute between two
+    /// operations, and less than people wait.
     hang: Option<Duration> = Some(Duration::from_secs(10)),
-        "Most seconds that a task may run or be blocked without a visible operation, and that an execution may take"
-        => (("SECONDS", hang::VALUES),
-            |s, v| hang::parse(v).map(|(hang, execution)| (s.hang, s.execution_time) = (hang, execution)),
-            |s| hang::show(s.hang, s.execution_time)),
-        of(Group::Execution), advanced(), in_replays();
+        "Most seconds that a task may run or be blocked without a visible operation, and that an execution may take",
+        accepts: "seconds, or `none`; `10,execution=60` also ends an execution that takes longer than a minute",
+        members: members::OF_HANG, group: Group::Execution, advanced: true, in_replays: true;
     journal: JournalAt = JournalAt::Usual,
         "Directory that keeps the choices of the running execution in case the process dies"
         => (("DIR", "a directory, `usual` or `none`"),
             |s, v| JournalAt::parse(v).map(|journal| s.journal = journal),
             |s| s.journal.to_string()),
-        of(Group::Execution), advanced();
-    fair_yields: u32 = 1,
-        "Counts only every N-th yield of a task for fairness",
-        accepts(("N", "a number, at least 1")), within(1, u64::MAX),
-        of(Group::Execution), advanced(), in_checkpoints();
-    /// By default far more than a test of schedules needs. Clocks of that many tasks take some hundred megabytes, and their
-    /// stacks as much.
-    tasks: u32 = 4_096,
-        "Most tasks of an execution; one that creates more is a finding",
-        accepts(("N", "a number, at least 1")), within(1, u64::MAX),
-        of(Group::Execution), advanced(), in_replays(), in_checkpoints();
+        group: Group::Execution, advanced: true;
     /// By default as std's threads, where there are enough addresses: untouched pages cost nothing. The least is enough for
     /// a panic hook, which takes some 20 KiB in a debug build.
     stack_bytes as "stack": usize = if size_of::<usize>() < 8 { 256 << 10 } else { 2 << 20 },
-        "Bytes of each task's stack",
-        accepts(("BYTES", "bytes, at least 32768")), within(32 << 10, 1 << 30),
-        of(Group::Execution), advanced(), in_replays(), in_checkpoints();
+        "Bytes of each task's stack, and limits for the stacks of all tasks",
+        accepts: "bytes, at least 32768; `tasks=4096` is the most tasks of an execution, and `forgotten=268435456` the bytes of stacks that may be lost to unfinished tasks, beyond which they are unwound", placeholder: "BYTES",
+        members: members::OF_STACK, range: Some((32 << 10, 1 << 30)),
+        group: Group::Execution, advanced: true, in_replays: true, in_checkpoints: true;
+    /// By default those of some ten million states.
+    cache_bytes: usize = 1 << 30,
+        "Bytes that a search may use to remember states and traces",
+        accepts: "bytes", placeholder: "BYTES",
+        advanced: true, in_checkpoints: true;
+}
+others {
+    /// The time between two checkpoints, or two memos of iRoots.
+    checkpoint_every: Duration = Duration::from_secs(10);
+    /// Only every yield of this number of a task counts for fairness.
+    fair_yields: u32 = 1;
+    /// The most time to replay findings and make them smaller, for all of them together; after the limit of `time`, at most a
+    /// quarter of that. `None` for no limit. By default more than the usual executions take, unless single steps of the test
+    /// are slow.
+    minimise_time: Option<Duration> = Some(Duration::from_secs(10));
+    /// The most tasks of an execution; one that creates more is a finding. By default far more than a test of schedules
+    /// needs: clocks of that many tasks take some hundred megabytes, and their stacks as much.
+    tasks: u32 = 4_096;
+    /// The bytes of stacks that may be lost to unfinished tasks.
+    ///
     /// A task that an execution leaves unfinished, after a deadlock for example, is *forgotten*, as a thread is when its
     /// process ends: none of its destructors runs, and everything it owns is lost. Beyond the limit it is *unwound* by a
     /// panic at the operation before which it stands, so that everything is dropped; a note says so. Code that was not
     /// written to unwind there may then misbehave. With 0 tasks are always unwound: for a test whose destructors have to
     /// run, because they free what outlives an execution. By default the stacks of some 8,000 tasks.
-    forgotten_bytes: usize = 256 << 20,
-        "Bytes of stacks that may be lost to unfinished tasks; beyond that they are unwound",
-        accepts(("BYTES", "bytes; 0 to unwind tasks always")),
-        of(Group::Execution), advanced(), in_replays();
-    /// By default those of some ten million states.
-    cache_bytes: usize = 1 << 30,
-        "Bytes that a search may use to remember states and traces",
-        accepts(("BYTES", "bytes")),
-        advanced(), in_checkpoints();
-    checkpoint_every: Duration = Duration::from_secs(10),
-        "Seconds between two checkpoints",
-        advanced();
-}
-others {
+    forgotten_bytes: usize = 256 << 20;
     /// The number, from 1, of the execution that a search which draws at random begins with, after those it learns from;
     /// `None` for the first. It is part of the setting `seed`.
     first_execution: Option<u64> = None;
-    /// The most time that one execution may take, after the comma in the setting `hang`; `None` for no limit.
+    /// The most time that one execution may take, however much it does; `None` for no limit. More is a finding of the kind
+    /// `hang`, with the place of the task that ran last. It is part of the setting `hang`.
     execution_time: Option<Duration> = None;
     /// The places where tasks are not preempted, in the setting `preempt`.
     preempt_not_in: Scope = Scope::default();
@@ -455,6 +445,7 @@ const MONITORS: &str = "names or paths separated by `;`, each with its arguments
                         `-NAME` removes one, `none` removes all; or `default`";
 
 /// Names that settings once had, and what to write instead.
+#[rustfmt::skip]
 pub(super) const FORMER: &[(&str, &str)] = &[
     ("delays", "give `strategy` `dfs(delays=K)`"),
     ("depth", "give `strategy` `dfs(depth=N)`"),
@@ -466,35 +457,22 @@ pub(super) const FORMER: &[(&str, &str)] = &[
     ("epsilon", "give `strategy` `ranked(epsilon=P)`"),
     ("priority", "give `strategy` `best-first(preemptions,rare)`"),
     ("prefixes", "give `strategy` `best-first(prefixes=N)`"),
-    (
-        "iroot_window",
-        "give `iroots` `window=N`, or `strategy` `maple(window=N)`",
-    ),
+    ("iroot_window", "give `iroots` `window=N`, or `strategy` `maple(window=N)`"),
     ("iroot_attempts", "give `strategy` `maple(attempts=N)`"),
-    (
-        "memo",
-        "give `iroots` `memo=FILE`, or `strategy` `maple(memo=FILE)`",
-    ),
+    ("memo", "give `iroots` `memo=FILE`, or `strategy` `maple(memo=FILE)`"),
+    ("minimise_time", "give `minimise` `time=SECONDS`"),
+    ("checkpoint_every", "give `checkpoint` `every=SECONDS`"),
+    ("fair_yields", "give `spin_loops` `fair_yields=N`"),
+    ("tasks", "give `stack` `tasks=N`"),
+    ("forgotten_bytes", "give `stack` `forgotten=BYTES`"),
     ("first_execution", "give `seed` `SEED/FIRST`, as in `7/123`"),
     ("awaits", "give `spin_loops` `run` instead of `false`"),
     ("assume_awaits", "give `spin_loops` `assume` instead of `true`"),
     ("preempt_in", "give `preempt` the same list"),
-    (
-        "preempt_not_in",
-        "give `preempt` the same list, with `!` before each entry",
-    ),
-    (
-        "schedule_points_at",
-        "give `data_points` the same list, with `races` added",
-    ),
-    (
-        "preempt_at_races",
-        "give `data_points` `none` instead of `false`, or the places without `races`",
-    ),
-    (
-        "quiet_atomics",
-        "give `reduction` `ordered-atomics` instead of `true`",
-    ),
+    ("preempt_not_in", "give `preempt` the same list, with `!` before each entry"),
+    ("schedule_points_at", "give `data_points` the same list, with `races` added"),
+    ("preempt_at_races", "give `data_points` `none` instead of `false`, or the places without `races`"),
+    ("quiet_atomics", "give `reduction` `ordered-atomics` instead of `true`"),
     ("spurious_wakeups", "give `environment` `spurious_wakeups=N`"),
     ("timeouts", "give `environment` `timeouts=N`"),
     ("weak_failures", "give `environment` `weak_failures=N`"),

@@ -46,7 +46,9 @@ pub(super) fn apply(text: &str, environment: &mut Environment) -> Result<(), Str
         let member = MEMBERS.iter().find(|(member, _)| *member == name);
         let named = NAMED.iter().find(|(named, _)| *named == name);
         match (value, member, named) {
-            (Some(value), Some((_, member)), _) => member(&mut changed).read(value)?,
+            (Some(value), Some((_, member)), _) => member(&mut changed)
+                .read(value)
+                .map_err(|problem| format!("{name}: {problem}"))?,
             (None, _, Some((_, named))) => {
                 changed = Environment {
                     seed: changed.seed,
@@ -115,7 +117,7 @@ mod tests {
             ("", "is no environment"),
             ("kalm", "did you mean `calm`"),
             ("timeout=1", "did you mean `timeouts`"),
-            ("timeouts=many", "no number in range"),
+            ("timeouts=many", "timeouts: `many` is no number in range"),
             ("timeouts=3,notify_any=maybe", "neither `true` nor `false`"),
         ] {
             let mut environment = Environment::default();

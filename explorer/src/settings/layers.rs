@@ -4,9 +4,10 @@
 //! test, environment variables.
 
 use super::config::{Config, ConfigError, FILE, Given};
-use super::{SettingError, Settings, StrategyKind, environment};
+use super::{SettingError, Settings, StrategyKind, declared};
 use crate::files::write_asked_for;
 use intermezzo_engine::serial::Serialize;
+use std::error::Error;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -57,7 +58,7 @@ impl fmt::Display for Origin {
 pub struct Layer {
     /// The name of the setting.
     pub setting: String,
-    /// Its value, as it was given. Of the environment, all members that result.
+    /// Its value, as it was given. Of a setting with members, all that result.
     pub value: String,
     /// The origin.
     #[serde(flatten)]
@@ -95,39 +96,6 @@ struct LayersJson<'a> {
     layers: &'a [Layer],
 }
 
-/// A layer that is not valid.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum LayersError {
-    /// A setting that does not exist, or a wrong value.
-    Setting(SettingError),
-    /// An `intermezzo.toml` that cannot be used.
-    Config(ConfigError),
-}
-
-impl fmt::Display for LayersError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            LayersError::Setting(error) => error.fmt(f),
-            LayersError::Config(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for LayersError {}
-
-impl From<SettingError> for LayersError {
-    fn from(error: SettingError) -> LayersError {
-        LayersError::Setting(error)
-    }
-}
-
-impl From<ConfigError> for LayersError {
-    fn from(error: ConfigError) -> LayersError {
-        LayersError::Config(error)
-    }
-}
-
 impl Layers {
     /// Returns the settings of the test of this path, whose attribute has these. The `intermezzo.toml` is that of
     /// `INTERMEZZO_CONFIG` (a path, or `none`); without it the nearest one from the directory of the package
@@ -135,7 +103,10 @@ impl Layers {
     ///
     /// # Errors
     /// Some layer is not valid. The error names it, and the place.
-    pub fn of_test(program: &str, attribute: &[(&str, &str)]) -> Result<Layers, LayersError> {
+    pub fn of_test(
+        program: &str,
+        attribute: &[(&str, &str)],
+    ) -> Result<Layers, Box<dyn Error + Send + Sync>> {
         // The default for tests: as many bugs as can be found in the time.
         let settings = Settings {
             strategy: StrategyKind::AUTO,
@@ -188,10 +159,14 @@ impl Layers {
     }
 
     fn put(&mut self, name: &str, value: &str, origin: Origin) -> Result<(), SettingError> {
-        self.settings.set(name, value)?;
-        let value = match name {
+        self.settings.set(name, value).map_err(|error| match &origin {
+            // The name of the variable takes the place of the setting's.
+            Origin::Variable { .. } => error,
+            _ => SettingError::new(error.name, format!("{} (from {origin})", error.problem)),
+        })?;
+        let value = match declared::find(name) {
             // A layer may change some members only.
-            "environment" => environment::show(&self.settings.environment),
+            Ok(setting) if setting.has_members() => setting.show(&self.settings),
             _ => value.to_owned(),
         };
         self.layers.push(Layer {
@@ -205,6 +180,17 @@ impl Layers {
     /// Returns the settings that result from all layers.
     pub fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    /// Returns an error about a setting, with the origin of its value, unless that is the default.
+    pub fn located(&self, error: &SettingError) -> String {
+        let mut of_it = self.layers.iter().filter(|layer| layer.setting == error.name);
+        match of_it.next_back() {
+            Some(layer) if layer.origin != Origin::Default => {
+                format!("{error} (`{}` is from {})", error.name, layer.origin)
+            }
+            _ => error.to_string(),
+        }
     }
 
     /// Returns every layer, the weakest first, which has the default of each setting. The last layer of a setting counts.

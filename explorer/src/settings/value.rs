@@ -34,15 +34,33 @@ pub(super) fn name_of<T: Copy + PartialEq, const N: usize>(all: &[(&str, T); N],
 }
 
 pub(super) fn number<N: std::str::FromStr>(value: &str) -> Result<N, String> {
-    value
-        .replace('_', "")
-        .parse()
-        .map_err(|_| format!("`{value}` is no number in range: give digits, as in 10_000"))
+    let problem = |_| match value {
+        "" => "no number is given: give digits, as in 10_000".to_owned(),
+        _ => format!("`{value}` is no number in range: give digits, as in 10_000"),
+    };
+    value.replace('_', "").parse().map_err(problem)
+}
+
+/// The least and the greatest number that a setting may be.
+pub(super) type Range = (u64, u64);
+
+/// Checks that a number is in its range, if it has one.
+pub(super) fn within(range: Option<Range>, value: &str) -> Result<(), String> {
+    match range {
+        Some((least, most)) if !(least..=most).contains(&number(value)?) => Err(match most {
+            u64::MAX => format!("`{value}` is too few: give {least} or more"),
+            _ => format!("`{value}` is out of range: give {least} to {most}"),
+        }),
+        _ => Ok(()),
+    }
 }
 
 pub(super) fn duration(value: &str) -> Result<Duration, String> {
     let seconds = value.strip_suffix('s').unwrap_or(value);
-    let problem = || format!("`{value}` is no time: give seconds, as in 2.5");
+    let problem = || match value {
+        "" => "no time is given: give seconds, as in 2.5".to_owned(),
+        _ => format!("`{value}` is no time: give seconds, as in 2.5"),
+    };
     Duration::try_from_secs_f64(seconds.replace('_', "").parse().map_err(|_| problem())?)
         .map_err(|_| problem())
 }
@@ -51,6 +69,7 @@ pub(super) fn truth(value: &str) -> Result<bool, String> {
     match value {
         "true" | "1" | "on" | "yes" => Ok(true),
         "false" | "0" | "off" | "no" => Ok(false),
+        "" => Err("nothing is given: give `true` or `false`".into()),
         _ => Err(format!("`{value}` is neither `true` nor `false`")),
     }
 }
@@ -119,10 +138,12 @@ fn seconds(time: &Duration) -> String {
     time.as_secs_f64().to_string()
 }
 
-fn optional<T>(text: &str, parse: fn(&str) -> Result<T, String>) -> Result<Option<T>, String> {
+pub(super) fn optional<T>(text: &str, parse: fn(&str) -> Result<T, String>) -> Result<Option<T>, String> {
     match text {
         NONE => Ok(None),
-        _ => parse(text).map(Some),
+        _ => parse(text)
+            .map(Some)
+            .map_err(|problem| format!("{problem}, or `{NONE}`")),
     }
 }
 

@@ -573,7 +573,7 @@ fn shared_variables_and_first_rounds_come_first() {
 /// A task that yields without end comes after the others once it has yielded a hundred times.
 #[test]
 fn a_task_that_yields_and_yields_loses_its_priority() {
-    let settings = "strategy=ranked(threads=2) preemptions=0 spin_loops=run fair_yields=1000000";
+    let settings = "strategy=ranked(threads=2) preemptions=0 spin_loops=run,fair_yields=1000000";
     let (_, report) = explored(settings, || {
         let turn = AtomicUsize::new(0);
         thread::scope(|scope| {

@@ -225,7 +225,7 @@ fn a_checkpoint_of_another_search_is_refused() {
         ("steps", same().steps_per_execution(5)),
         ("keep_going", same().keep_going(true)),
         ("seed", same().seed(1)),
-        ("tasks", same().set("tasks", 5)),
+        ("stack", same().set("stack", "tasks=5")),
         ("stack", same().set("stack", 1 << 20)),
         ("environment", same().environment(Environment::default())),
     ] {

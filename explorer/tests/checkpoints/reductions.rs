@@ -245,7 +245,7 @@ fn from_checkpoints(
     let (seen, path) = (there.clone(), file.clone());
     let report = explorer(jobs)
         .checkpoint(&file)
-        .set("checkpoint_every", 0)
+        .set("checkpoint", "every=0")
         .on_progress(move |_| seen.lock().unwrap().extend(fs::read(&path).ok()))
         .explore(test);
     assert_eq!(told(&report), whole);

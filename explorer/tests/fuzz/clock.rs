@@ -42,7 +42,7 @@ where
     for (name, strategy) in [
         ("auto", Strategy::auto()),
         ("delays", Strategy::named("dfs(delays=none)").unwrap()),
-        ("best-first", Strategy::best_first()),
+        ("best-first", Strategy::named("best-first").unwrap()),
     ] {
         assert_eq!(explore(of().strategy(strategy)).0, wanted, "{name}");
     }

@@ -120,7 +120,7 @@ pub(crate) fn explorer(number: u64) -> Explorer {
         .minimise(0)
         .environment(environment)
         // A few yields in a straight line are no loop that starves others.
-        .set("fair_yields", 1_000)
+        .set("spin_loops", "fair_yields=1_000")
 }
 
 pub(crate) fn differ(search: &str, what: String) -> Difference {
@@ -380,8 +380,8 @@ pub(crate) fn compare(
         which @ 7..16 => {
             let (name, strategy, claims) = match which {
                 7 => ("delays", named("dfs(delays=none)"), true),
-                8 => ("best-first", Strategy::best_first(), true),
-                9 => ("ranked", Strategy::ranked(), true),
+                8 => ("best-first", Strategy::named("best-first").unwrap(), true),
+                9 => ("ranked", Strategy::named("ranked").unwrap(), true),
                 10 => ("auto", Strategy::auto(), true),
                 11 => ("random", Strategy::random(), false),
                 12 => ("pct", Strategy::pct(3), false),

@@ -44,7 +44,7 @@ fn explorer() -> Explorer {
         .minimise(0)
         .environment(environment)
         // A few waits for no time are no loop that starves others.
-        .set("fair_yields", 1_000)
+        .set("spin_loops", "fair_yields=1_000")
 }
 
 /// Checks that a search found what another one did.

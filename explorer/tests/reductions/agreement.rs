@@ -53,7 +53,7 @@ pub(crate) fn agree<O: Ord + Debug + Send>(
             .reduction(reduction)
             .jobs(jobs)
             .executions(EXECUTIONS_MAX)
-            .set("fair_yields", fair_yields)
+            .set("spin_loops", format!("fair_yields={fair_yields}"))
             .set("monitors", "none");
         for (name, value) in settings {
             explorer = explorer.set(name, value);

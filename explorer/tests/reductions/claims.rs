@@ -112,7 +112,7 @@ fn what_fairness_leaves_out_is_said() {
         let search = |yields| {
             let explorer = Explorer::new()
                 .reduction(Reduction::Caching)
-                .set("fair_yields", yields);
+                .set("spin_loops", format!("fair_yields={yields}"));
             lines::explore(&program, explorer)
         };
         let (report, seen) = search(1);
@@ -231,7 +231,7 @@ fn a_bug_that_takes_two_early_time_outs_is_not_claimed_to_be_missing() {
         // A wait that times out counts as a yield: if fewer yields counted, fair scheduling would leave it out.
         Explorer::new()
             .environment(environment)
-            .set("fair_yields", 3)
+            .set("spin_loops", "fair_yields=3")
             .minimise(0)
             .explore(test)
     };
@@ -269,7 +269,7 @@ fn a_bug_that_takes_four_yields_is_not_claimed_to_be_missing() {
     };
     let search = |yields| {
         Explorer::new()
-            .set("fair_yields", yields)
+            .set("spin_loops", format!("fair_yields={yields}"))
             .minimise(0)
             .explore(test)
     };
@@ -277,7 +277,7 @@ fn a_bug_that_takes_four_yields_is_not_claimed_to_be_missing() {
     assert!(report.verdict().is_pass(), "{report}");
     assert_ne!(report.coverage(), &Coverage::Exhaustive, "{report}");
     let words = "not every schedule was run: fair scheduling left out schedules in which a task that yields goes on while others \
-                 wait (fair_yields=1; a larger number leaves out fewer)";
+                 wait (`spin_loops` has fair_yields=1; a larger number leaves out fewer)";
     assert!(says(&report, words, "\"every\": 1"), "{report}");
     assert!(search(4).verdict().is_fail());
 }

@@ -85,7 +85,7 @@ fn yields_that_hold_no_task_back_only_make_switches_free() {
     for (number, program) in [known].into_iter().chain(drawn).enumerate() {
         for bound in 0..3 {
             let without_fairness = Explorer::new()
-                .set("fair_yields", 1_000)
+                .set("spin_loops", "fair_yields=1_000")
                 .reduction(Reduction::None);
             let (wanted, outcomes) = searched_by(without_fairness, &program, Some(bound));
             if wanted.executions() >= EXECUTIONS_MAX {

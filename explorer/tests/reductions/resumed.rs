@@ -143,7 +143,7 @@ fn killed(
     let (seen, path) = (written.clone(), file.clone());
     let whole = explorer(search, Environment::calm())
         .checkpoint(&file)
-        .set("checkpoint_every", 0)
+        .set("checkpoint", "every=0")
         .on_progress(move |_| {
             let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
             seen.extend(std::fs::read(&path).ok());

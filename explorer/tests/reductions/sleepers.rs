@@ -117,7 +117,7 @@ fn searched(reduction: Reduction, fair_yields: &str) -> Explorer {
         .reduction(reduction)
         .executions(EXECUTIONS_MAX)
         .set("environment", "spurious_wakeups=0")
-        .set("fair_yields", fair_yields)
+        .set("spin_loops", format!("fair_yields={fair_yields}"))
         .set("monitors", "none")
 }
 

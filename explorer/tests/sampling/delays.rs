@@ -42,11 +42,11 @@ fn orders(strategy: Strategy) -> BTreeSet<String> {
 #[test]
 fn delays_are_where_a_task_would_go() {
     // One delay: the first task is interrupted once, and comes after the second one.
-    let one = orders(Strategy::random_delays(1));
+    let one = orders(Strategy::named("random-delays(1)").unwrap());
     let expected = ["000111", "001110", "011100", "111000"];
     assert_eq!(one, expected.map(str::to_owned).into());
     // With more of them there is more that they lead to, up to all orders.
-    let two = orders(Strategy::random_delays(2));
+    let two = orders(Strategy::named("random-delays(2)").unwrap());
     assert!(one.is_subset(&two) && two.len() > one.len(), "{two:?}");
     let switches = |order: &String| {
         order
@@ -56,6 +56,6 @@ fn delays_are_where_a_task_would_go() {
             .count()
     };
     assert!(two.iter().all(|order| switches(order) <= 4), "{two:?}");
-    let many = orders(Strategy::random_delays(12));
+    let many = orders(Strategy::named("random-delays(12)").unwrap());
     assert_eq!(many.len(), 20);
 }

@@ -196,7 +196,7 @@ fn pct_without_chance_finds_each() {
         let found = std::sync::atomic::AtomicU64::new(0);
         let report = Explorer::new()
             .environment(Environment::calm())
-            .strategy(Strategy::pct_all(case.depth))
+            .set("strategy", format!("pct-all({})", case.depth))
             .explore(|| {
                 order.take();
                 (case.body)(&order);

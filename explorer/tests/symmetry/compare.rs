@@ -93,7 +93,7 @@ fn explorer(number: u64) -> Explorer {
         .minimise(0)
         .environment(environment)
         // A few yields in a straight line are no loop that starves others.
-        .set("fair_yields", 1_000)
+        .set("spin_loops", "fair_yields=1_000")
 }
 
 /// Checks that a search shows nothing that is not there; and everything, if `all`.

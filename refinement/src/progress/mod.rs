@@ -47,11 +47,11 @@ pub(crate) fn check<T: Sync + 'static>(
         .program(program)
         .environment(environment)
         // A task that yields continues all the same if no other task does.
-        .set("fair_yields", u32::MAX)
+        .set("spin_loops", format!("fair_yields={}", u32::MAX))
         .strategy(Strategy::custom(search))
         .executions(budget)
         .minimise(0)
-        .deadlocks_allowed(true)
+        .set("deadlocks_allowed", true)
         .monitors("none")
         .monitor(Progressing::new(Arc::clone(&watch)))
         .explore(|| body.concurrent(false, false));

@@ -174,7 +174,7 @@ impl Runs {
             .program(program)
             .environment(Environment::calm())
             .strategy(Chosen::custom(orders))
-            .deadlocks_allowed(true)
+            .set("deadlocks_allowed", true)
             .minimise(0)
             .monitors("none")
             .monitor(Hearing(histories))

@@ -47,7 +47,7 @@ fn assert_hangs(test: impl Fn() + Send + Sync, words: &str) {
     // Hanging tasks are unwound, so that the drops of their values can be counted.
     let explorer = Explorer::new()
         .environment(Environment::calm())
-        .set("forgotten_bytes", 0);
+        .set("stack", "forgotten=0");
     let report = explorer.explore(test);
     let found = report.findings().first().unwrap_or_else(|| panic!("{report}"));
     assert_eq!(found.kind.as_str(), "deadlock", "{report}");

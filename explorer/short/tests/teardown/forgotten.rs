@@ -49,7 +49,7 @@ fn what_is_left_in_the_middle_is_forgotten() {
     assert_eq!(drops.load(SeqCst) as u64, report.executions() - deadlocks);
     // When they are unwound, each unfinished task drops its value twice; and each finding is replayed once.
     let drops = counter();
-    let report = explore(Explorer::new().set("forgotten_bytes", 0), drops);
+    let report = explore(Explorer::new().set("stack", "forgotten=0"), drops);
     let replayed = 2 * report.findings().len() as u64;
     assert_eq!(
         drops.load(SeqCst) as u64,
@@ -61,7 +61,7 @@ fn what_is_left_in_the_middle_is_forgotten() {
 #[test]
 fn beyond_the_limit_tasks_are_unwound_and_a_note_says_so() {
     let drops = counter();
-    let report = explore(Explorer::new().set("forgotten_bytes", 1), drops);
+    let report = explore(Explorer::new().set("stack", "forgotten=1"), drops);
     assert_eq!(kinds(&report), ["deadlock", "deadlock"], "{report}");
     let notes = report.notes().iter().filter(|note| note.contains("were unwound"));
     assert_eq!(notes.count(), 1, "{report}");

@@ -11,7 +11,7 @@ use std::sync::Mutex as StdMutex;
 use std::time::Duration;
 
 fn explorer() -> Explorer {
-    Explorer::new().hang(Some(Duration::from_millis(300)))
+    Explorer::new().set("hang", "0.3")
 }
 
 fn message(report: &Report) -> &str {
@@ -181,7 +181,7 @@ fn a_loop_of_short_waits_is_named() {
 #[test]
 fn waits_that_end_are_no_hang() {
     // Far longer than a wait, because other work may delay that, and shorter than all of them.
-    let explorer = explorer().hang(Some(Duration::from_millis(1_500)));
+    let explorer = explorer().set("hang", "1.5");
     let report = explorer.explore(|| {
         let (reader, _writer) = std::io::pipe().unwrap();
         let n = AtomicUsize::new(0);
@@ -205,13 +205,13 @@ fn a_loop_that_allocates_is_ended_outside_the_allocator() {
 
 #[test]
 fn executions_before_the_search_and_after_it_are_watched_too() {
-    let report = explorer().warm_up(1).explore(goes_round);
+    let report = explorer().set("warm_up", 1).explore(goes_round);
     assert_eq!(
         (kinds(&report), report.executions()),
         (vec!["hang".into()], 1),
         "{report}"
     );
-    let report = explorer().set("forgotten_bytes", 0).explore(|| {
+    let report = explorer().set("stack", "forgotten=0").explore(|| {
         let _end = super::OnDrop(|| {
             if std::thread::panicking() {
                 goes_round();
@@ -230,12 +230,12 @@ fn what_goes_on_is_no_hang() {
         (0..400_000).for_each(|_| _ = n.fetch_add(1, SeqCst));
     };
     let report = Explorer::new()
-        .hang(Some(Duration::from_millis(100)))
+        .set("hang", "0.1")
         .steps_per_execution(1_000_000)
         .explore(long);
     assert_eq!((kinds(&report), report.executions()), (vec![], 1), "{report}");
     let report = Explorer::new()
-        .hang(Some(Duration::from_millis(100)))
+        .set("hang", "0.1")
         .strategy(Strategy::random())
         .executions(20_000)
         .explore(|| _ = choose(2));
@@ -277,7 +277,7 @@ fn an_execution_that_takes_too_long_is_ended_with_its_task_and_place() {
     the_process_is_well();
     // Where there is time enough, all is well; and the process goes on after those that take too long.
     let report = Explorer::new()
-        .execution_time(Some(Duration::from_secs(600)))
+        .set("hang", "execution=600")
         .executions(1)
         .explore(takes_a_second);
     assert_eq!(kinds(&report).len(), 0, "{report}");
@@ -293,8 +293,8 @@ fn an_execution_that_takes_too_long_is_ended_with_its_task_and_place() {
 #[test]
 fn a_task_that_does_nothing_visible_ends_with_the_time_of_its_execution() {
     let report = Explorer::new()
-        .hang(None)
-        .execution_time(Some(Duration::from_millis(200)))
+        .set("hang", "none")
+        .set("hang", "execution=0.2")
         .explore(goes_round);
     let begins = "main has run for 0.2 seconds without a visible operation";
     assert!(message(&report).starts_with(begins), "{report}");
@@ -303,7 +303,7 @@ fn a_task_that_does_nothing_visible_ends_with_the_time_of_its_execution() {
 #[test]
 fn the_watchdog_can_be_switched_off() {
     let report = Explorer::new()
-        .hang(None)
+        .set("hang", "none")
         .explore(|| std::thread::sleep(Duration::from_millis(500)));
     assert_eq!(kinds(&report).len(), 0, "{report}");
 }

@@ -29,12 +29,12 @@ fn a_task_that_creates_itself_reaches_the_limit() {
         "{message}"
     );
     let advice = report.findings()[0].suggestion.as_deref().unwrap();
-    assert!(advice.contains("`tasks = 8192`"), "{advice}");
+    assert!(advice.contains("`stack = \"tasks=8192\"`"), "{advice}");
 }
 
 #[test]
 fn a_loop_that_creates_tasks_reaches_the_limit() {
-    let report = Explorer::new().set("tasks", 100).explore(|| {
+    let report = Explorer::new().set("stack", "tasks=100").explore(|| {
         loop {
             thread::spawn(|| ());
         }
@@ -48,9 +48,9 @@ fn a_loop_that_creates_tasks_reaches_the_limit() {
     // It replays, and the limit is no end if it is not reached.
     let schedule = report.findings()[0].schedule.clone();
     let creates = |tasks: u32| move || (1..tasks).for_each(|_| drop(thread::spawn(|| ())));
-    let replayed = Explorer::new().set("tasks", 100).replay(schedule);
+    let replayed = Explorer::new().set("stack", "tasks=100").replay(schedule);
     assert_eq!(kinds(&replayed.explore(creates(101))), ["step_limit"]);
-    let within = Explorer::new().set("tasks", 100).explore(creates(100));
+    let within = Explorer::new().set("stack", "tasks=100").explore(creates(100));
     assert!(within.verdict().is_pass(), "{within}");
 }
 
@@ -64,7 +64,7 @@ fn destructors_that_create_tasks_end() {
             }
         }
     }
-    let report = Explorer::new().set("forgotten_bytes", 0).explore(|| {
+    let report = Explorer::new().set("stack", "forgotten=0").explore(|| {
         thread::spawn(|| {
             let _spawns = Spawns;
             loop {

@@ -365,17 +365,19 @@ fn a_destructor_sees_that_a_deadlock_unwinds_its_task() {
     // The bytes are those of all explorations of this process.
     for forgotten_bytes in [0, 1_u64 << 40] {
         let seen = Arc::new(StdMutex::new(Vec::new()));
-        let report = Explorer::new().set("forgotten_bytes", forgotten_bytes).explore({
-            let seen = seen.clone();
-            move || {
-                let look = || OnDrop(|| seen.lock().unwrap().push(thread::panicking()));
-                let ready = Mutex::new(());
-                thread::scope(|scope| drop(scope.spawn(|| drop(look()))));
-                let _held = ready.lock().unwrap();
-                let _look = look();
-                let _again = ready.lock().unwrap();
-            }
-        });
+        let report = Explorer::new()
+            .set("stack", format!("forgotten={forgotten_bytes}"))
+            .explore({
+                let seen = seen.clone();
+                move || {
+                    let look = || OnDrop(|| seen.lock().unwrap().push(thread::panicking()));
+                    let ready = Mutex::new(());
+                    thread::scope(|scope| drop(scope.spawn(|| drop(look()))));
+                    let _held = ready.lock().unwrap();
+                    let _look = look();
+                    let _again = ready.lock().unwrap();
+                }
+            });
         assert_eq!(kinds(&report), ["deadlock"], "{report}");
         let seen = seen.lock().unwrap();
         // In each execution, the task that ended did not unwind.

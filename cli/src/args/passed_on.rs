@@ -1,0 +1,220 @@
+//! Commands that pass arguments on to cargo: which arguments are ours, and which are cargo's.
+//!
+//! An unknown flag is cargo's, unless it is like one of ours: then it is refused, because cargo's own error would know nothing
+//! of our flags. It is no typing error if cargo, cargo-nextest or a test binary has a flag of this name, or a nearer one.
+
+use super::Cli;
+use clap::builder::StyledStr;
+use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
+use clap::{Command, CommandFactory};
+use std::ffi::OsString;
+
+/// Flags that `cargo test` and `cargo run` document, and some that only other versions of cargo have.
+#[rustfmt::skip]
+const OF_CARGO: &[&str] = &[
+    "all", "all-features", "all-targets", "artifact-dir", "bench", "benches", "bin", "bins", "build-plan",
+    "color", "compile-time-deps", "config", "doc", "example", "examples", "exclude", "features", "frozen",
+    "future-incompat-report", "help", "ignore-rust-version", "jobs", "keep-going", "lib", "locked",
+    "lockfile-path", "manifest-path", "message-format", "no-default-features", "no-fail-fast", "no-run",
+    "offline", "out-dir", "package", "profile", "quiet", "release", "target", "target-dir", "test", "tests",
+    "timings", "unit-graph", "verbose", "version", "workspace",
+];
+
+/// Flags of the test harness, which cargo tells to give after a `--`.
+#[rustfmt::skip]
+const OF_HARNESS: &[&str] = &[
+    "ensure-time", "exact", "exclude-should-panic", "fail-fast", "force-run-in-process", "format", "ignored",
+    "include-ignored", "list", "logfile", "no-capture", "nocapture", "report-time", "show-output", "shuffle",
+    "shuffle-seed", "skip", "test-threads",
+];
+
+/// Flags of `cargo nextest run` beyond those.
+#[rustfmt::skip]
+const OF_NEXTEST: &[&str] = &[
+    "archive-file", "archive-format", "binaries-metadata", "build-dir-remap", "build-jobs",
+    "cargo-message-format", "cargo-metadata", "cargo-profile", "cargo-quiet", "cargo-verbose", "config-file",
+    "debugger", "extract-overwrite", "extract-to", "failure-output", "ff", "filter-expr", "filterset",
+    "final-status-level", "flaky-result", "hide-progress-bar", "ignore-default-filter", "max-fail",
+    "max-progress-running", "message-format-version", "nff", "no-input-handler", "no-output-indent",
+    "no-pager", "no-tests", "override-version-check", "partition", "persist-extract-tempdir",
+    "platform-filter", "rerun", "retries", "run-ignored", "show-progress", "status-level", "stress-count",
+    "stress-duration", "success-output", "target-dir-remap", "tool-config-file", "tracer", "user-config-file",
+    "workspace-remap",
+];
+
+/// The least similarity, from 0 to 1, of a flag and a typing error in it. It is clap's own, which suggests flags in all other
+/// commands.
+const SIMILARITY_MIN: f64 = 0.7;
+
+/// Returns the arguments with our flags before those of cargo: clap takes everything from the first unknown flag on
+/// for cargo's. Arguments after `--` stay where they are.
+///
+/// # Errors
+/// A flag is not known, and like one of ours.
+pub(crate) fn ours_first(args: Vec<OsString>) -> Result<Vec<OsString>, Error> {
+    let mut cli = Cli::command();
+    let name = args.get(1).and_then(|word| word.to_str()).unwrap_or_default();
+    // Usage lines name the whole command.
+    cli.build();
+    let Some(command) = cli.find_subcommand(name).filter(|command| passes_on(command)) else {
+        return Ok(args);
+    };
+    let end = args.iter().position(|arg| arg == "--").unwrap_or(args.len());
+    let (mut ours, mut cargos) = (args[..2].to_vec(), Vec::new());
+    let mut rest = args[2..end].iter();
+    while let Some(arg) = rest.next() {
+        let text = arg.to_string_lossy();
+        let long = text.strip_prefix("--").unwrap_or_default();
+        let (long, joined) = long
+            .split_once('=')
+            .map_or((long, false), |(long, _)| (long, true));
+        let mut known = command.get_arguments();
+        let Some(flag) = known.find(|flag| !long.is_empty() && flag.get_long() == Some(long)) else {
+            if let Some(meant) = meant(long, command) {
+                return Err(refusal(long, meant, command));
+            }
+            cargos.push(arg.clone());
+            continue;
+        };
+        ours.push(arg.clone());
+        if flag.get_action().takes_values() && !joined && !flag.is_require_equals_set() {
+            ours.extend(rest.next().cloned());
+        }
+    }
+    if name == RUN && cargos.is_empty() && end < args.len() {
+        // clap removes the first `--`, and cargo needs one before the program's arguments.
+        ours.push("--".into());
+    }
+    // After cargo's arguments, clap leaves the `--` that ends ours.
+    let marks = args[end..].iter().filter(|&arg| arg == "--").count();
+    let skipped = usize::from(marks > 1 && name != RUN && !cargos.is_empty());
+    ours.extend(cargos);
+    ours.extend_from_slice(&args[end + skipped..]);
+    Ok(ours)
+}
+
+/// The command whose arguments after `--` are the program's.
+const RUN: &str = "run";
+
+/// `true` if the command passes unknown arguments on to cargo.
+fn passes_on(command: &Command) -> bool {
+    command.get_arguments().any(clap::Arg::is_trailing_var_arg_set)
+}
+
+/// Returns the flag of the command, without dashes, that was probably meant by this unknown one.
+fn meant<'c>(given: &str, command: &'c Command) -> Option<&'c str> {
+    let others = || [OF_CARGO, OF_HARNESS, OF_NEXTEST].into_iter().flatten();
+    if given.is_empty() || others().any(|other| *other == given) {
+        return None;
+    }
+    let ours = command.get_arguments().filter(|flag| !flag.is_hide_set());
+    let similar = |flag: &str| strsim::jaro(given, flag);
+    let ours = ours
+        .filter_map(clap::Arg::get_long)
+        .map(|flag| (similar(flag), flag));
+    let (similarity, meant) = ours.max_by(|(one, _), (other, _)| one.total_cmp(other))?;
+    let is_like_other = others().any(|other| similar(other) > similarity);
+    (similarity > SIMILARITY_MIN && !is_like_other).then_some(meant)
+}
+
+/// Returns the error about an unknown flag that is like one of ours.
+fn refusal(given: &str, meant: &str, command: &Command) -> Error {
+    let name = command.get_name();
+    let to_others = match name {
+        RUN => format!("to pass '--{given}' to the program, give it after '--'"),
+        _ => format!(
+            "to pass '--{given}' to cargo, use '-- --{given} --'; to pass it to the test binaries, use '-- -- --{given}'"
+        ),
+    };
+    let mut error = Error::new(ErrorKind::UnknownArgument).with_cmd(command);
+    let text = |text: &str| ContextValue::String(format!("--{text}"));
+    error.insert(ContextKind::InvalidArg, text(given));
+    error.insert(ContextKind::SuggestedArg, text(meant));
+    let to_others = ContextValue::StyledStrs(vec![StyledStr::from(to_others)]);
+    error.insert(ContextKind::Suggested, to_others);
+    let usage = command.clone().render_usage();
+    error.insert(ContextKind::Usage, ContextValue::StyledStr(usage));
+    error
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args;
+    use clap::Parser;
+
+    fn cargo_args(words: &str) -> Result<Vec<OsString>, String> {
+        let words = format!("cargo-intermezzo test {words}");
+        let words = ours_first(words.split_whitespace().map(OsString::from).collect());
+        let words = words.map_err(|error| error.to_string())?;
+        match Cli::try_parse_from(words).unwrap().command {
+            args::Command::Test(args) => Ok(args.cargo.cargo),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn what_is_not_ours_is_cargos() {
+        for (words, cargo) in [
+            ("--seed 1", ""),
+            ("--seed 1 push", "push"),
+            (
+                "--seed 1 -p queue push -- --nocapture",
+                "-p queue push -- --nocapture",
+            ),
+            ("--seed 1 -- -p queue -- --nocapture", "-p queue -- --nocapture"),
+            ("push --release", "push --release"),
+            ("--release push", "--release push"),
+            ("-p queue --json", "-p queue"),
+            (
+                "-p queue --seed 5 push --time=3 --keep-going -- --seed 5",
+                "-p queue push -- --seed 5",
+            ),
+            ("-p queue -- --lib -- --skip a", "-p queue --lib -- --skip a"),
+            // Unknown, and like none of ours, or more like another's.
+            ("--zzyzx", "--zzyzx"),
+            ("--test-thread=1", "--test-thread=1"),
+            ("--no-fail-fats", "--no-fail-fats"),
+            // As the refusal tells it.
+            ("-- --preemption --", "--preemption --"),
+            ("-p queue -- --preemption --", "-p queue --preemption --"),
+            ("-- -- --preemption", "-- --preemption"),
+            ("-p queue -- -- --preemption", "-p queue -- --preemption"),
+        ] {
+            let cargo: Vec<OsString> = cargo.split_whitespace().map(OsString::from).collect();
+            assert_eq!(cargo_args(words), Ok(cargo), "{words}");
+        }
+    }
+
+    #[test]
+    fn what_others_have_is_passed_on() {
+        for flag in [OF_CARGO, OF_HARNESS, OF_NEXTEST].into_iter().flatten() {
+            assert_eq!(meant(flag, Cli::command().find_subcommand("list").unwrap()), None);
+        }
+    }
+
+    #[test]
+    fn what_is_like_ours_is_refused() {
+        for (words, given, meant) in [
+            ("--preemption 2", "--preemption", "--preemptions"),
+            ("-p queue --preemption=2 push", "--preemption", "--preemptions"),
+            ("--jsno", "--jsno", "--json"),
+            ("--stratgy dfs", "--stratgy", "--strategy"),
+            ("--keep_going", "--keep_going", "--keep-going"),
+            ("--unmodifed", "--unmodifed", "--unmodified"),
+            ("--report out", "--report", "--reports"),
+        ] {
+            let refused = cargo_args(words).unwrap_err();
+            for says in [
+                format!("unexpected argument '{given}' found"),
+                format!("a similar argument exists: '{meant}'"),
+                format!(
+                    "to cargo, use '-- {given} --'; to pass it to the test binaries, use '-- -- {given}'"
+                ),
+                "Usage: cargo intermezzo test".into(),
+            ] {
+                assert!(refused.contains(&says), "{refused}");
+            }
+        }
+    }
+}

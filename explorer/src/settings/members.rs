@@ -1,0 +1,239 @@
+//! Settings with members: `1000,time=60` is a number of executions, and a limit of time.
+//!
+//! A text changes only the parts that it names: `time=60` leaves the number of executions.
+
+use super::Settings;
+use super::value::{Range, Value, within};
+use intermezzo_engine::suggest::did_you_mean;
+
+/// A member of a setting, by which a text gives it: the `time` of `1000,time=60`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Member {
+    name: &'static str,
+    field: fn(&mut Settings) -> &mut dyn Value,
+    range: Option<Range>,
+    in_checkpoints: bool,
+}
+
+impl Member {
+    const fn new(name: &'static str, field: fn(&mut Settings) -> &mut dyn Value) -> Member {
+        Member {
+            name,
+            field,
+            range: None,
+            in_checkpoints: true,
+        }
+    }
+
+    const fn within(self, least: u64, most: u64) -> Member {
+        let range = Some((least, most));
+        Member { range, ..self }
+    }
+
+    /// A search can be continued from a checkpoint with another value of it.
+    const fn not_in_checkpoints(self) -> Member {
+        Member {
+            in_checkpoints: false,
+            ..self
+        }
+    }
+
+    /// Sets it from text; the error says what would be right.
+    pub(super) fn set(&self, settings: &mut Settings, text: &str) -> Result<(), String> {
+        within(self.range, text)
+            .and_then(|()| (self.field)(settings).read(text))
+            .map_err(|problem| format!("{}: {problem}", self.name))
+    }
+}
+
+pub(super) const OF_CHECKPOINT: &[Member] = &[Member::new("every", |s| &mut s.checkpoint_every)];
+pub(super) const OF_PROGRESS: &[Member] = &[Member::new("from", |s| &mut s.progress.from)];
+pub(super) const OF_SPIN_LOOPS: &[Member] =
+    &[Member::new("fair_yields", |s| &mut s.fair_yields).within(1, u64::MAX)];
+pub(super) const OF_MINIMISE: &[Member] = &[Member::new("time", |s| &mut s.minimise_time)];
+pub(super) const OF_HANG: &[Member] = &[Member::new("execution", |s| &mut s.execution_time)];
+pub(super) const OF_STACK: &[Member] = &[
+    Member::new("tasks", |s| &mut s.tasks).within(1, u64::MAX),
+    Member::new("forgotten", |s| &mut s.forgotten_bytes).not_in_checkpoints(),
+];
+
+/// A text, in its parts.
+pub(super) struct Parts<'t> {
+    /// The value before the members, if it is given.
+    pub(super) head: Option<&'t str>,
+    pub(super) members: Vec<(&'static Member, &'t str)>,
+}
+
+impl<'t> Parts<'t> {
+    /// Takes the members from the end of a text: before them a path may have commas in it.
+    ///
+    /// # Errors
+    /// A member is misspelled.
+    pub(super) fn of(text: &'t str, known: &'static [Member]) -> Result<Parts<'t>, String> {
+        let mut members = Vec::new();
+        let mut rest = Some(text);
+        while let Some(text) = rest.filter(|_| !known.is_empty()) {
+            let (before, last) = match text.rsplit_once(',') {
+                Some((before, last)) => (Some(before), last),
+                None => (None, text),
+            };
+            let Some((name, value)) = last.split_once('=') else {
+                break;
+            };
+            let name = name.trim();
+            let Some(member) = known.iter().find(|member| member.name == name) else {
+                match did_you_mean(name, known.iter().map(|member| member.name)) {
+                    unlike if unlike.is_empty() => break,
+                    question => {
+                        return Err(format!("`{}` sets nothing; {}", last.trim(), question.trim_end()));
+                    }
+                }
+            };
+            members.push((member, value.trim()));
+            rest = before;
+        }
+        members.reverse();
+        let head = rest.map(str::trim);
+        Ok(Parts { head, members })
+    }
+
+    /// Returns a text with these parts, and those of a weaker text that it does not replace.
+    pub(super) fn over(mut self, weaker: Parts<'_>) -> String {
+        let is_left =
+            |(member, _): &(&Member, &str)| self.members.iter().all(|(own, _)| own.name != member.name);
+        let left: Vec<String> = weaker
+            .members
+            .iter()
+            .filter(|part| is_left(part))
+            .map(shown)
+            .collect();
+        let own = self.members.iter().map(shown);
+        let head = self.head.take().or(weaker.head).map(str::to_owned);
+        let all: Vec<String> = head.into_iter().chain(left).chain(own).collect();
+        all.join(",")
+    }
+}
+
+fn shown((member, value): &(&'static Member, &str)) -> String {
+    format!("{}={value}", member.name)
+}
+
+/// Returns the members that are not as usual, as a text that follows the value before them; of those in checkpoints only,
+/// if that is asked for.
+pub(super) fn show(members: &[Member], settings: &Settings, in_checkpoints: bool) -> String {
+    let (mut settings, mut usual) = (settings.clone(), Settings::default());
+    let shown = members
+        .iter()
+        .filter(|member| member.in_checkpoints || !in_checkpoints);
+    let shown = shown.map(|member| {
+        let (value, usual) = (
+            (member.field)(&mut settings).show(),
+            (member.field)(&mut usual).show(),
+        );
+        if value == usual {
+            String::new()
+        } else {
+            format!(",{}={value}", member.name)
+        }
+    });
+    shown.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    fn set(settings: &mut Settings, name: &str, text: &str) -> Result<String, String> {
+        settings.set(name, text).map_err(|error| error.problem)?;
+        let shown = settings.values().find(|(known, _)| *known == name);
+        Ok(shown.expect("it is a setting").1)
+    }
+
+    #[test]
+    fn only_what_is_named_changes() {
+        let mut settings = Settings::default();
+        for (name, text, shown) in [
+            ("hang", "10,execution=60", "10,execution=60"),
+            ("hang", "none", "none,execution=60"),
+            ("hang", "execution=none", "none"),
+            ("progress", "5, from = 1_000", "5,from=1000"),
+            ("progress", "none,from=0", "none"),
+            ("minimise", "time=none", "1000,time=none"),
+            ("minimise", "0", "0,time=none"),
+            ("checkpoint", "every=60", "none,every=60"),
+            // A path may have commas in it, and equals signs.
+            ("checkpoint", "a,b/n=2,c.search", "a,b/n=2,c.search,every=60"),
+            ("checkpoint", "n=2,every=10", "n=2"),
+            ("stack", "tasks=10,forgotten=0", "2097152,tasks=10,forgotten=0"),
+            ("stack", "65536,tasks=4096", "65536,forgotten=0"),
+            ("spin_loops", "fair_yields=3", "park,fair_yields=3"),
+            ("spin_loops", "run", "run,fair_yields=3"),
+        ] {
+            assert_eq!(
+                set(&mut settings, name, text),
+                Ok(shown.into()),
+                "{name} = {text}"
+            );
+        }
+        assert_eq!((settings.fair_yields, settings.tasks), (3, 4096));
+        assert_eq!(settings.checkpoint_every, Duration::from_secs(10));
+    }
+
+    #[test]
+    fn what_cannot_be_says_why() {
+        for (name, text, says) in [
+            ("hang", "10,60", "`10,60` is no time: give seconds"),
+            ("hang", "soon", "`soon` is no time: give seconds"),
+            (
+                "hang",
+                "10,exection=60",
+                "`exection=60` sets nothing; did you mean `execution`?",
+            ),
+            ("progress", "5,from=x", "from: `x` is no number in range"),
+            ("minimise", "1000,time=soon", "time: `soon` is no time"),
+            ("minimise", "", "no number is given"),
+            ("checkpoint", "a.search,evry=5", "did you mean `every`?"),
+            ("checkpoint", ",every=5", "no file is given"),
+            ("stack", "5", "`5` is out of range: give 32768 to"),
+            ("stack", "tasks=0", "tasks: `0` is too few: give 1 or more"),
+            ("spin_loops", "parc", "did you mean `park`?"),
+            (
+                "spin_loops",
+                "park,yields=2",
+                "`yields=2` sets nothing; did you mean `fair_yields`?",
+            ),
+        ] {
+            let mut settings = Settings::default();
+            let problem = set(&mut settings, name, text).unwrap_err();
+            assert!(problem.contains(says), "{name} = {text}: {problem}");
+            assert_eq!(settings, Settings::default());
+        }
+    }
+
+    /// The search is the same if tasks are unwound sooner.
+    #[test]
+    fn a_checkpoint_does_not_compare_what_may_change() {
+        let compared = |text: &str| {
+            let mut settings = Settings::default();
+            settings.set("stack", text).unwrap();
+            settings.set("checkpoint", "every=5").unwrap();
+            settings.in_checkpoints().collect::<Vec<_>>()
+        };
+        assert_eq!(compared("forgotten=0"), compared("2097152"));
+        assert_ne!(compared("tasks=10"), compared("2097152"));
+    }
+
+    #[test]
+    fn a_text_goes_over_another() {
+        for (weaker, stronger, both) in [
+            ("1000,time=60", "500", "500,time=60"),
+            ("1000,time=60", "time=5", "1000,time=5"),
+            ("time=60", "500,time=5", "500,time=5"),
+            ("1000", "0", "0"),
+        ] {
+            let parts = |text| Parts::of(text, OF_MINIMISE).unwrap();
+            assert_eq!(parts(stronger).over(parts(weaker)), both);
+        }
+    }
+}

@@ -182,12 +182,14 @@ impl Explorer {
     ///
     /// # Panics
     /// There is no such setting, or the value does not fit.
+    #[track_caller]
     pub fn set(mut self, name: &str, value: impl ToString) -> Explorer {
         if name == "strategy" {
             self.custom = None;
         }
-        let set = self.settings.set(name, &value.to_string());
-        set.unwrap_or_else(|error| panic!("{error}"));
+        if let Err(error) = self.settings.set(name, &value.to_string()) {
+            panic!("{error}");
+        }
         self
     }
 

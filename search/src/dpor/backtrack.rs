@@ -6,7 +6,7 @@ use super::sleep::{self, Footprint, Sleeper, is_asleep, is_asleep_with};
 use super::values::{Values, next_value, values};
 use intermezzo_engine::schedule::{Choice, ChoiceKind};
 use intermezzo_engine::strategy::Plan;
-use intermezzo_engine::trace::{StepAccess, Trace};
+use intermezzo_engine::trace::Trace;
 
 impl Dpor {
     /// Returns the completed fraction of the search, from the position of its last execution in the tree of
@@ -222,11 +222,12 @@ impl Dpor {
         }
     }
 
-    /// Adjusts the planned sequences to the step that has ended, which should have made these counts. A task drops a
+    /// Adjusts the planned sequences to the step that has ended, which should have made the expected counts. A task drops a
     /// handle in a step of its own, but the last handle in the step before; and which handle is the last depends on the
     /// order. The candidates for the next step are those from `candidates` on.
     #[inline(never)]
-    pub(super) fn fit_guide(&mut self, counts: &[StepAccess], candidates: usize, trace: &Trace) {
+    pub(super) fn fit_guide(&mut self, candidates: usize, trace: &Trace) {
+        let counts = &self.expected_counts;
         let depth = self.nodes.len() - 1;
         let task = self.nodes[depth].task;
         let made = sleep::counts(trace.footprint(depth));

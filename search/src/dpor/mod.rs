@@ -51,6 +51,7 @@ mod bound;
 mod bounded;
 mod crew;
 mod elided_rounds;
+mod enter;
 mod held_back;
 mod insertion;
 mod known_states;
@@ -71,7 +72,6 @@ use crate::partition::Locus;
 pub use allowance::Allowance;
 use bound::Bound;
 use bounded::PossibleFootprints;
-use held_back::Held;
 pub use insertion::Insertion;
 use intermezzo_engine::schedule::{Choice, ChoiceKind};
 use intermezzo_engine::strategy::{
@@ -79,7 +79,6 @@ use intermezzo_engine::strategy::{
     Status, Strategy, TimeIsOver,
 };
 use intermezzo_engine::trace::{Blocked, Ending, Trace};
-use intermezzo_sdk::TaskId;
 use known_states::KnownStates;
 use node::{Candidate, Node, Path};
 use races::Examined;
@@ -129,6 +128,8 @@ pub struct Dpor {
     sleepers: Vec<Sleeper>,
     /// The sequences to follow next, if the step just decided belongs to one.
     wakeup_sequence: Tree,
+    /// The counts that the plan expects the last step to have changed, where that is looked at.
+    expected_counts: Footprint,
     /// The values that the current step has chosen.
     values: Values,
     /// The first step of the last execution that was not in the one before.
@@ -173,6 +174,7 @@ impl Dpor {
             candidates: Vec::new(),
             sleepers: Vec::new(),
             wakeup_sequence: Tree::default(),
+            expected_counts: Footprint::new(),
             values: Values::new(),
             fresh: 0,
             examined: Vec::new(),
@@ -214,163 +216,6 @@ impl Dpor {
             choices: point.choices,
             blocked: waiting,
         });
-    }
-
-    /// Returns `true` if nothing is planned after the last step, no task slept before it, and none could be woken.
-    #[inline(always)]
-    fn is_plain(&self, trace: &Trace) -> bool {
-        let is_plain = |last: &Node| {
-            last.sequences.is_empty() && last.sleepers == self.sleepers.len() && !last.may_time_out
-        };
-        self.nodes.last().is_some_and(is_plain)
-            && self.values.is_empty()
-            && !trace.has_voids()
-            && !self.is_bounded()
-    }
-
-    /// Begins the node of a step that only this task can take.
-    #[inline(always)]
-    fn enter_only(&mut self, task: u32, fair: bool) {
-        self.wakeup_sequence.clear();
-        let (candidates, sleepers) = (self.candidates.len(), self.sleepers.len());
-        self.candidates.push(Candidate {
-            task,
-            waits_for: None,
-            held: Held::Not,
-        });
-        let node = self.nodes.push();
-        (node.task, node.fair) = (task, fair);
-        (node.candidates, node.sleepers) = (candidates..candidates + 1, sleepers);
-        self.begin_in_share();
-    }
-
-    /// Begins the node of the step that is about to be taken. Returns the alternative to take.
-    fn enter(&mut self, point: &ChoicePoint<'_>) -> u32 {
-        let trace = point.trace();
-        let depth = self.nodes.len();
-        debug_assert_eq!(depth, trace.steps().len(), "one node for each step");
-        let counts = self.follow_values(trace);
-        let candidates = self.candidates.len();
-        let mut may_time_out = false;
-        let sleeping = self.sleepers.len();
-        if depth > 1 {
-            if !self.is_bounded() && !self.inherit_sleep(depth - 1, trace) {
-                self.sleepers.truncate(sleeping);
-                self.cut(point, true);
-                return 0;
-            }
-            self.plan_time_outs(depth - 1, trace);
-        }
-        let preemptions = match self.nodes.last() {
-            Some(last) if self.is_bounded() => last.preemptions + self.cost(last, last.task),
-            _ => 0,
-        };
-        let order_matters = match self.is_bounded() {
-            true => point.order_matters,
-            false => !point.holds.is_empty(),
-        };
-        if order_matters {
-            self.bound.note_held_back();
-        }
-        if self.is_known(point, preemptions) {
-            self.cut(point, false);
-            return 0;
-        }
-        let all_enabled = point.candidates.are_enabled();
-        point.for_each_task(|TaskId(task)| {
-            let waits_for = if all_enabled { None } else { point.waits_for(task) };
-            may_time_out |= waits_for.is_some();
-            let held = Held::of(task, point.holds, trace);
-            let candidate = Candidate {
-                task,
-                waits_for,
-                held,
-            };
-            self.candidates.push(candidate);
-        });
-        if let Some(counts) = counts {
-            self.fit_guide(&counts, candidates, trace);
-        }
-        let choice = (point.alternatives > 1).then_some(point.choices);
-        let listed = &self.candidates[candidates..];
-        let node = self.nodes.push();
-        (node.candidates, node.sleepers) = (candidates..self.candidates.len(), sleeping);
-        (node.choice, node.fair, node.may_time_out) = (choice, point.fair, may_time_out);
-        (node.preempts, node.preemptions) = (point.preempts, preemptions);
-        let (mut guided, mut planned) = (None, 0);
-        if !self.wakeup_sequence.is_empty() {
-            std::mem::swap(&mut node.pending, &mut self.wakeup_sequence);
-            guided = std::iter::from_fn(|| node.next_pending())
-                .inspect(|_| planned += 1)
-                .find_map(|task| listed.iter().position(|candidate| candidate.task == task));
-        }
-        let mut had_overslept = false;
-        if guided.is_none() && self.insertion == Insertion::WakeupTrees {
-            // Tasks that are still asleep were not woken by the plan.
-            let asleep = self.sleepers[sleeping..].iter_mut();
-            asleep.for_each(|sleeper| had_overslept |= std::mem::replace(&mut sleeper.overslept, true));
-        }
-        if guided.is_some() {
-            node.want(node.sequences.first_values());
-        }
-        // Without a sequence to follow, or if its next step was already done on the way, any task may go.
-        let alternative = guided.or_else(|| self.first_awake(point, candidates, sleeping));
-        let Some(alternative) = alternative else {
-            return self.enter_asleep(point, had_overslept);
-        };
-        self.nodes[depth].task = self.candidates[candidates + alternative].task;
-        if guided.is_some() && planned > 1 {
-            self.do_without_plan(depth);
-        }
-        self.begin_in_share();
-        self.expand_above_frontier();
-        alternative as u32
-    }
-
-    /// Continues with the planned sequences below the last step, for the values that it chose. With wakeup trees, returns
-    /// the counts that the plan expects it to change; `None` if neither the plan nor the step has any.
-    #[inline(always)]
-    fn follow_values(&mut self, trace: &Trace) -> Option<Footprint> {
-        let (mut counts, next) = (None, self.nodes.len());
-        if let Some(node) = self.nodes.last_mut() {
-            let may_count =
-                || node.sequences.may_begin_with_counts() || sleep::counts(trace.footprint(next - 1)) > 0;
-            if self.insertion == Insertion::WakeupTrees && node.sequences.goes_on() && may_count() {
-                counts = node.sequences.counts_after(&self.values);
-            }
-            node.sequences.take_after(&self.values, &mut self.wakeup_sequence);
-        }
-        self.values.clear();
-        counts.filter(|_| !self.wakeup_sequence.is_empty())
-    }
-
-    /// Lets tasks that sleep before a step stay asleep after it, unless it is their own step or wakes them.
-    ///
-    /// Returns `false` if the execution shows only what is seen elsewhere, because the step ended a failed round or
-    /// belongs to a round that started too early.
-    fn inherit_sleep(&mut self, depth: usize, trace: &Trace) -> bool {
-        if trace.has_voids() {
-            if trace
-                .elided_rounds()
-                .last()
-                .is_some_and(|round| round.at == depth)
-            {
-                return self.inherit_over_void(depth, trace);
-            }
-            if self.starts_too_early(depth, trace) {
-                return false;
-            }
-        }
-        let node = &self.nodes[depth];
-        let footprint = trace.footprint(depth);
-        for at in node.sleepers..self.sleepers.len() {
-            let sleeper = &self.sleepers[at];
-            if sleeper.task != node.task && !sleeper.is_woken(trace, depth, footprint) {
-                let sleeper = sleeper.clone();
-                self.sleepers.push(sleeper);
-            }
-        }
-        true
     }
 
     /// Plans a task at a step, unless it is planned or was tried there; `footprint` is that of its step, as far as
@@ -443,6 +288,36 @@ impl Dpor {
     #[inline(always)]
     fn take_sequences(&mut self) -> Box<Sequences> {
         self.sequences.take().expect("no execution is analysed")
+    }
+
+    /// Chooses where more may have to be considered than the only task that can go.
+    fn choose_among(&mut self, point: &ChoicePoint<'_>) -> Option<u32> {
+        if self.cut.is_some() {
+            return Some(0);
+        }
+        if point.kind != ChoiceKind::Task {
+            let first = match self.is_bounded() {
+                true => 0,
+                false => self.first_alternative(point.kind, point.alternatives),
+            };
+            self.values.push(next_value(&self.values, point.kind, first));
+            self.choose_in_share(first, point.alternatives);
+            return Some(first);
+        }
+        let steps = point.trace().steps().len();
+        if steps < self.nodes.len() {
+            // The step before a changed value is taken again as it was.
+            let node = &self.nodes[steps];
+            return (0..point.alternatives)
+                .find(|&at| point.task(at).is_some_and(|task| task.0 == node.task));
+        }
+        if steps > self.nodes.len() {
+            // Steps were taken of which the search knows nothing. A loop ended because of memory that is not compared, so
+            // caching takes over. Or the path was loaded, and is of another test.
+            self.cut(point, false);
+            return Some(0);
+        }
+        Some(self.enter(point))
     }
 
     fn is_bounded(&self) -> bool {
@@ -536,36 +411,16 @@ impl Strategy for Dpor {
     }
 
     fn choose(&mut self, point: &ChoicePoint<'_>) -> Option<u32> {
-        if self.cut.is_some() {
+        // Mostly only one task can go, and nothing is planned or asleep.
+        if let Some(task) = point.candidates.only_enabled()
+            && self.cut.is_none()
+            && point.trace().steps().len() == self.nodes.len()
+            && self.is_plain(point.trace())
+        {
+            self.enter_only(task, point.fair);
             return Some(0);
         }
-        if point.kind != ChoiceKind::Task {
-            let first = match self.is_bounded() {
-                true => 0,
-                false => self.first_alternative(point.kind, point.alternatives),
-            };
-            self.values.push(next_value(&self.values, point.kind, first));
-            self.choose_in_share(first, point.alternatives);
-            return Some(first);
-        }
-        let steps = point.trace().steps().len();
-        if steps < self.nodes.len() {
-            // The step before a changed value is taken again as it was.
-            let node = &self.nodes[steps];
-            return (0..point.alternatives)
-                .find(|&at| point.task(at).is_some_and(|task| task.0 == node.task));
-        }
-        if steps > self.nodes.len() {
-            // Steps were taken of which the search knows nothing. A loop ended because of memory that is not compared, so
-            // caching takes over. Or the path was loaded, and is of another test.
-            self.cut(point, false);
-            return Some(0);
-        }
-        match point.candidates.only_enabled() {
-            Some(task) if self.is_plain(point.trace()) => self.enter_only(task, point.fair),
-            _ => return Some(self.enter(point)),
-        }
-        Some(0)
+        self.choose_among(point)
     }
 
     fn heed_time(&mut self, is_over: &TimeIsOver) {

@@ -21,6 +21,18 @@ pub(super) struct Candidate {
     pub(super) held: Held,
 }
 
+impl Candidate {
+    /// Returns a task that can take the step at once.
+    #[inline(always)]
+    pub(super) fn enabled(task: u32) -> Candidate {
+        Candidate {
+            task,
+            waits_for: None,
+            held: Held::Not,
+        }
+    }
+}
+
 /// One step of the path.
 pub(super) struct Node {
     /// The task that takes it.

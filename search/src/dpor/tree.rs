@@ -356,15 +356,16 @@ impl Tree {
         }
     }
 
-    /// Returns the counts of the first step that chose these values; `None` if nothing is below it.
-    pub(super) fn counts_after(&self, values: &Values) -> Option<Footprint> {
-        let at = self.first().find(|&at| self.branches[at].chose(values))?;
+    /// Puts the counts of the first step that chose these values into `counts`. Returns `false` if nothing is below it.
+    pub(super) fn counts_after(&self, values: &Values, counts: &mut Footprint) -> bool {
+        let Some(at) = self.first().find(|&at| self.branches[at].chose(values)) else {
+            return false;
+        };
         let branch = &self.branches[at];
-        let counts = branch
-            .footprint()
-            .iter()
-            .filter(|access| access.class == Class::Add);
-        (!branch.is_last()).then(|| counts.copied().collect())
+        let made = branch.footprint().iter().copied();
+        counts.clear();
+        counts.extend(made.filter(|access| access.class == Class::Add));
+        !branch.is_last()
     }
 
     /// Returns `true` if a step that comes first may count references; `false` only if none does.

@@ -4,16 +4,13 @@
 //! enabled and has not yielded), then the others in cyclic order of creation. They are a word of bits, or a list if the
 //! environment may wake a waiting task or fairness holds one back.
 
-use super::execution_record::ExecutionRecord;
-use super::ready::Ready;
 use super::stop::Stop;
-use super::tasks::Tasks;
 use super::{BEFORE, Runtime};
-use crate::record::{TimesOut, Vars, Wake};
-use crate::schedule::{Choice, ChoiceKind};
-use crate::strategy::{Candidates, ChoicePoint};
+use crate::record::{TimesOut, Wake};
+use crate::schedule::ChoiceKind;
+use crate::strategy::Candidates;
 use crate::trace::{Class, Key, Limit, StepEnd};
-use intermezzo_sdk::{Interests, TaskId};
+use intermezzo_sdk::Interests;
 
 /// The next action of the task that asked.
 pub(super) enum Next {
@@ -23,39 +20,6 @@ pub(super) enum Next {
     Switch,
     /// Leave for good: the execution has ended.
     Stop,
-}
-
-/// Returns the choice point for the strategy.
-#[inline(always)]
-fn choice_point<'a>(
-    choice: Choice,
-    candidates: Candidates<'a>,
-    choices: usize,
-    ready: &'a Ready,
-    record: &'a ExecutionRecord,
-    tasks: &'a Tasks,
-    vars: &'a Vars,
-) -> ChoicePoint<'a> {
-    ChoicePoint {
-        kind: choice.kind,
-        preempts: choice.preempts,
-        alternatives: choice.alternatives,
-        choices,
-        fair: ready.is_fair(),
-        order_matters: ready.order_matters(),
-        holds: ready.holds(),
-        step: record.steps,
-        context_switches: record.switches,
-        running: TaskId(ready.last()),
-        candidates,
-        events: record.events.as_slice(),
-        trace: &record.trace,
-        created: tasks.created(),
-        tasks: tasks.with_earlier(),
-        vars,
-        enabled: ready.enabled(),
-        expired: ready.expired(),
-    }
 }
 
 impl Runtime {
@@ -192,15 +156,8 @@ impl Runtime {
         let goes_on = others != enabled;
         if others & others.wrapping_sub(1 - u64::from(goes_on)) == 0 {
             // There is one task: `last` itself, or the only other.
-            if self.record.must_ask() {
-                let candidates = Candidates::Word {
-                    default: goes_on.then_some(last),
-                    others,
-                    after: last,
-                };
-                if !self.tell_only_alternative(goes_on, candidates) {
-                    return Next::Stop;
-                }
+            if self.record.must_ask() && !self.tell_only_enabled(goes_on, others) {
+                return Next::Stop;
             }
             return self.step(if goes_on { last } else { others.trailing_zeros() });
         }
@@ -215,17 +172,10 @@ impl Runtime {
             .take_prescribed(ChoiceKind::Task, goes_on, alternatives)
         {
             Some(taken) => taken,
-            None => {
-                let candidates = Candidates::Word {
-                    default: goes_on.then_some(last),
-                    others,
-                    after: last,
-                };
-                match self.decide_anew(ChoiceKind::Task, goes_on, alternatives, candidates) {
-                    Some(taken) => taken,
-                    None => return Next::Stop,
-                }
-            }
+            None => match self.decide_among_enabled(goes_on, alternatives, others) {
+                Some(taken) => taken,
+                None => return Next::Stop,
+            },
         };
         let Some(mut skip) = taken.checked_sub(u32::from(goes_on)) else {
             return self.step(last);
@@ -478,28 +428,6 @@ impl Runtime {
         self.memory.forget_past(task, self.record.events.as_slice());
     }
 
-    /// Shows the strategy a point with only one alternative, because it needs every step. Returns `false` if the strategy
-    /// gives the execution up.
-    #[inline(never)]
-    fn tell_only_alternative(&mut self, goes_on: bool, candidates: Candidates<'_>) -> bool {
-        let choice = Choice {
-            kind: ChoiceKind::Task,
-            preempts: goes_on,
-            alternatives: 1,
-            taken: 0,
-        };
-        let answer = self.decisions.strategy.choose(&choice_point(
-            choice,
-            candidates,
-            self.decisions.decided(),
-            &self.ready,
-            &self.record,
-            &self.tasks,
-            &self.objects.vars,
-        ));
-        answer.is_some() || !self.given_up()
-    }
-
     /// Decides what happens when no task can continue.
     fn stuck(&mut self) -> Next {
         if self.constraints.spins.any_parked() {
@@ -546,87 +474,12 @@ impl Runtime {
         }
     }
 
-    /// Records a decision among `alternatives` (at least 2): the prescribed one, or the strategy's. Returns `None` if
-    /// the execution has departed from what was prescribed; it must then stop.
-    pub(super) fn decide(
-        &mut self,
-        kind: ChoiceKind,
-        preempts: bool,
-        alternatives: u32,
-        candidates: Candidates<'_>,
-    ) -> Option<u32> {
-        let prescribed = self.decisions.take_prescribed(kind, preempts, alternatives);
-        let taken = prescribed.or_else(|| self.decide_anew(kind, preempts, alternatives, candidates));
-        if preempts && taken.is_some_and(|taken| taken != 0) {
-            self.note_preemption();
-        }
-        taken
-    }
-
     /// Notes that the task that took the last step is preempted.
     #[inline(always)]
-    fn note_preemption(&mut self) {
+    pub(super) fn note_preemption(&mut self) {
         self.record.events.preempt(self.ready.last());
         if self.monitors.listening.intersects(Interests::ATTRIBUTES) {
             self.tell_status(self.ready.last(), "preempted");
         }
-    }
-
-    /// Returns the strategy's decision; `None` if another was prescribed, or none was expected.
-    #[inline(never)]
-    fn decide_anew(
-        &mut self,
-        kind: ChoiceKind,
-        preempts: bool,
-        alternatives: u32,
-        candidates: Candidates<'_>,
-    ) -> Option<u32> {
-        let choice = Choice {
-            kind,
-            preempts,
-            alternatives,
-            taken: 0,
-        };
-        let taken = self.decisions.ask(&choice_point(
-            choice,
-            candidates,
-            self.decisions.decided(),
-            &self.ready,
-            &self.record,
-            &self.tasks,
-            &self.objects.vars,
-        ));
-        if taken.is_none() && !self.given_up() {
-            self.diverged(choice);
-        }
-        taken
-    }
-
-    /// Stops the execution if the strategy gives it up, which returned no alternative. Returns `true` if it does.
-    #[cold]
-    fn given_up(&mut self) -> bool {
-        // Where choices were prescribed, the strategy was not asked.
-        let given_up = self.decisions.is_beyond_prescribed() && self.decisions.strategy.gives_up();
-        if given_up {
-            self.end.stop = Some(Stop::GivenUp);
-        }
-        given_up
-    }
-
-    /// Stops the execution, because it reached this choice and another was prescribed, or none was expected.
-    #[cold]
-    fn diverged(&mut self, found: Choice) {
-        if self.record.events.differs().is_some() {
-            // The first departure is more informative.
-            return self.differed();
-        }
-        let at = self.decisions.decided();
-        let expected = self.decisions.plan.choices().get(at).copied();
-        self.depart();
-        self.end.stop = Some(Stop::Diverged {
-            at,
-            expected,
-            found: Some(found),
-        });
     }
 }

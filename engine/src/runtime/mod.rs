@@ -20,6 +20,7 @@
 mod adversity;
 mod alike;
 pub mod arena;
+mod ask;
 mod at_rest;
 mod blocks;
 mod breakpoints;

@@ -29,7 +29,6 @@ const ITEMS: &[(&str, &[&str])] = &[
             "fn jobs(",
             "fn steps_per_execution(",
             "fn time(",
-            "fn hang(",
             "fn keep_going(",
             "fn should_panic(",
         ],

@@ -181,7 +181,8 @@ fn words(kind: &FindingKind) -> (&'static str, &'static str, &'static str) {
              takes longer than it may",
             "The explorer controls operations of intermezzo's types only. A real lock, a real channel or a system call \
              blocks the whole execution.",
-            "Replace the `std` type that it waits at by intermezzo's, or raise the setting `hang` for a long computation.",
+            "Replace the `std` type that it waits at by intermezzo's, or raise the setting `hang` for a long computation \
+             (for a whole execution, its member `execution`).",
         ),
         kind => unreachable!("{kind} is no kind of intermezzo's own"),
     }

@@ -105,7 +105,7 @@ impl<const OF_REPLAYS: bool> Args for Flags<OF_REPLAYS> {
             let arg = Arg::new(name).long(name).help(help).action(ArgAction::SetTrue);
             arg.help_heading(Group::Output.heading())
         });
-        // A flag of replays has become a part of another one.
+        // Only former settings whose successor has a flag here.
         let instead = |text: &str| settings(OF_REPLAYS).any(|now| text.contains(&format!("`{}`", now.name)));
         let former = Settings::former()
             .iter()

@@ -12,7 +12,6 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::process::Command;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 /// The number of programs.
 const PROGRAMS: u64 = 150;

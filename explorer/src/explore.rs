@@ -168,7 +168,7 @@ impl Explorer {
     }
 
     /// Sets a setting by its name, as attributes and environment variables do: the one way for settings without a method of
-    /// their own. [`Settings::all`] lists them.
+    /// their own. [`Settings::all`] lists them. A value of a setting with members changes only what it names.
     ///
     /// ```
     /// # use intermezzo_explorer as intermezzo;

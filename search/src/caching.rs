@@ -130,8 +130,8 @@ impl Caching {
         self.inner.resumable().expect("`resumable` has asked for it")
     }
 
-    /// Notes the states that the last execution reached, if it made choices beyond those that were prescribed. If it has
-    /// none in `plan`, it departed each time, and what follows its states is not explored.
+    /// Notes the states that the last execution reached, for which it has ended in `plan`. If `plan` has only the prescribed
+    /// choices, every attempt departed: what follows these states is not explored, and none is noted.
     fn note_reached(&mut self, plan: &Plan) {
         if plan.choices().len() == self.prescribed {
             self.reached.clear();

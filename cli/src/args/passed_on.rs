@@ -52,10 +52,8 @@ const SIMILARITY_MIN: f64 = 0.7;
 /// # Errors
 /// A flag is not known, and like one of ours.
 pub(crate) fn ours_first(args: Vec<OsString>) -> Result<Vec<OsString>, Error> {
-    let mut cli = Cli::command();
+    let cli = Cli::command();
     let name = args.get(1).and_then(|word| word.to_str()).unwrap_or_default();
-    // Usage lines name the whole command.
-    cli.build();
     let Some(command) = cli.find_subcommand(name).filter(|command| passes_on(command)) else {
         return Ok(args);
     };
@@ -71,7 +69,7 @@ pub(crate) fn ours_first(args: Vec<OsString>) -> Result<Vec<OsString>, Error> {
         let mut known = command.get_arguments();
         let Some(flag) = known.find(|flag| !long.is_empty() && flag.get_long() == Some(long)) else {
             if let Some(meant) = meant(long, command) {
-                return Err(refusal(long, meant, command));
+                return Err(refusal(long, meant, name));
             }
             cargos.push(arg.clone());
             continue;
@@ -118,22 +116,27 @@ fn meant<'c>(given: &str, command: &'c Command) -> Option<&'c str> {
 }
 
 /// Returns the error about an unknown flag that is like one of ours.
-fn refusal(given: &str, meant: &str, command: &Command) -> Error {
-    let name = command.get_name();
+fn refusal(given: &str, meant: &str, name: &str) -> Error {
     let to_others = match name {
         RUN => format!("to pass '--{given}' to the program, give it after '--'"),
         _ => format!(
             "to pass '--{given}' to cargo, use '-- --{given} --'; to pass it to the test binaries, use '-- -- --{given}'"
         ),
     };
-    let mut error = Error::new(ErrorKind::UnknownArgument).with_cmd(command);
+    let mut cli = Cli::command();
+    // Usage lines name the whole command then.
+    cli.build();
+    let mut error = Error::new(ErrorKind::UnknownArgument);
+    if let Some(command) = cli.find_subcommand(name) {
+        error = error.with_cmd(command);
+        let usage = command.clone().render_usage();
+        error.insert(ContextKind::Usage, ContextValue::StyledStr(usage));
+    }
     let text = |text: &str| ContextValue::String(format!("--{text}"));
     error.insert(ContextKind::InvalidArg, text(given));
     error.insert(ContextKind::SuggestedArg, text(meant));
     let to_others = ContextValue::StyledStrs(vec![StyledStr::from(to_others)]);
     error.insert(ContextKind::Suggested, to_others);
-    let usage = command.clone().render_usage();
-    error.insert(ContextKind::Usage, ContextValue::StyledStr(usage));
     error
 }
 

@@ -15,7 +15,6 @@ use std::fmt::Write as _;
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
-use std::time::Duration;
 use std::{env, fs, io};
 use tempfile::TempDir;
 
@@ -212,12 +211,31 @@ impl CargoTest {
         self
     }
 
-    /// Keeps each test's search in a file of its own in this directory, instead of all in one file, and writes it as often.
-    pub(super) fn checkpoints(mut self, directory: impl Into<OsString>, every: Duration) -> CargoTest {
-        self.variables.retain(|(name, _)| *name != variable("checkpoint"));
-        if every != Settings::default().checkpoint_every {
-            let every = format!("every={}", every.as_secs_f64());
-            self.variables.push((variable("checkpoint"), every.into()));
+    /// Keeps each test's search in a file of its own in this directory, instead of all in one file. What the setting
+    /// `checkpoint` says beyond the file holds for each.
+    pub(super) fn checkpoints(mut self, directory: impl Into<OsString>) -> CargoTest {
+        let name = variable("checkpoint");
+        let setting = Settings::all()
+            .iter()
+            .find(|setting| setting.name == "checkpoint");
+        let divided = |text: &str| {
+            let divided = setting.map(|setting| setting.head_and_members(text));
+            divided.map_or_else(Default::default, |(head, members)| (head.is_some(), members))
+        };
+        let given = self.variables.iter().find(|(given, _)| *given == name);
+        let (_, members) =
+            divided(&given.map_or_else(String::new, |(_, text)| text.to_string_lossy().into_owned()));
+        self.variables.retain(|(given, _)| *given != name);
+        // The file of the user's own variable would count before the directory.
+        let has_file = std::env::var(&name).is_ok_and(|own| divided(&own).0);
+        let parts: Vec<&str> = has_file
+            .then_some("none")
+            .into_iter()
+            .chain(Some(&*members))
+            .filter(|part| !part.is_empty())
+            .collect();
+        if !parts.is_empty() {
+            self.variables.push((name, parts.join(",").into()));
         }
         self.variables.push((variable("checkpoints"), directory.into()));
         self
@@ -498,20 +516,22 @@ mod tests {
     /// The directory takes the place of the file, and the tests keep their own.
     #[test]
     fn a_directory_of_checkpoints_is_written_as_often_as_the_flag_says() {
-        let variables = |value: &str, every| {
+        let variables = |value: &str| {
             let cargo = CargoTest::new(Vec::new(), true).unwrap();
             let cargo = cargo.settings(&[("checkpoint", value.to_owned())]);
-            let cargo = cargo.checkpoints("dir", Duration::from_secs(every));
+            let cargo = cargo.checkpoints("dir");
             let variables = cargo.variables.iter();
             let shown: Vec<String> = variables
                 .map(|(name, value)| format!("{name}={}", value.to_string_lossy()))
                 .collect();
             shown.join(" ")
         };
-        assert_eq!(variables("dir", 10), "INTERMEZZO_CHECKPOINTS=dir");
-        assert_eq!(
-            variables("dir,every=5", 5),
-            "INTERMEZZO_CHECKPOINT=every=5 INTERMEZZO_CHECKPOINTS=dir"
-        );
+        assert_eq!(variables("dir"), "INTERMEZZO_CHECKPOINTS=dir");
+        for every in ["every=5", "every=10"] {
+            assert_eq!(
+                variables(&format!("dir,{every}")),
+                format!("INTERMEZZO_CHECKPOINT={every} INTERMEZZO_CHECKPOINTS=dir")
+            );
+        }
     }
 }

@@ -142,8 +142,14 @@ pub(crate) fn read_all(directory: &Path) -> Result<Vec<Test>, Problem> {
 /// the test is of a version that has others.
 fn refused(layers: &[Layer]) -> Option<String> {
     let mut settings = Settings::default();
-    for layer in layers {
-        settings.set(&layer.setting, &layer.value).ok()?;
+    for (at, layer) in layers.iter().enumerate() {
+        // A layer has all members that result.
+        if layers[at + 1..]
+            .iter()
+            .all(|later| later.setting != layer.setting)
+        {
+            settings.set(&layer.setting, &layer.value).ok()?;
+        }
     }
     settings.check().err().map(|error| error.to_string())
 }

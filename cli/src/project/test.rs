@@ -106,7 +106,7 @@ pub(super) fn explore(args: TestArgs, program: Option<&Program>) -> Result<Exit,
         make_directory(directory, "--checkpoint")?;
         let absolute = fs::canonicalize(directory)
             .map_err(|error| Problem::file("find", directory, &error, "give --checkpoint another path"))?;
-        cargo = cargo.checkpoints(absolute, flags.checkpoint_every);
+        cargo = cargo.checkpoints(absolute);
     }
     let mut ran = match &args.pool {
         Some(pool) => pool::explore(pool, &args, &command, cargo)?,

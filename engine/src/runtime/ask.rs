@@ -55,8 +55,8 @@ impl Runtime {
         }
     }
 
-    /// Does the work of [`tell_only_alternative`](Self::tell_only_alternative) for an enabled task. The candidates are put
-    /// together here: if they were passed in memory, reading them would wait until all their parts are written.
+    /// Does the work of [`tell_only_alternative`](Self::tell_only_alternative) for an enabled task. The candidates are made
+    /// here: passed in memory, their parts are written one by one and read as a whole, for which the processor waits.
     #[inline(never)]
     pub(super) fn tell_only_enabled(&mut self, goes_on: bool, others: u64) -> bool {
         self.show_only_alternative(goes_on, self.enabled_candidates(goes_on, others))
@@ -118,7 +118,8 @@ impl Runtime {
         taken
     }
 
-    /// Returns the strategy's decision; `None` if another was prescribed, or none was expected.
+    /// Returns the strategy's decision; `None` if another was prescribed, or none was expected. It is large and rarely called,
+    /// so it is not inlined.
     #[inline(never)]
     fn decide_anew(
         &mut self,

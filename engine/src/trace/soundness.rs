@@ -13,7 +13,7 @@ pub enum SoundReduction {
     /// Wakeup trees, which plan whole sequences of steps.
     #[default]
     WakeupTrees,
-    /// Source sets, which plan one step: for parked tasks, if there is no bound and no lock is shared.
+    /// Source sets, which plan one step: for parked tasks, if there is no bound.
     SourceSets,
     /// Happens-before caching, which plans none: for queries whether a task has ended, waits until all tasks are quiet,
     /// and waits with a limit at channels and at primitives of the test's own.

@@ -38,8 +38,8 @@ const UNSEEN_CHANGE: &str = "spin_loops: a loop that seemed to wait ended becaus
 
 /// The note of a report in which tasks were unwound that would otherwise have been forgotten.
 const UNWOUND: &str = "unfinished tasks of executions were unwound, because the memory that may be leaked for them was \
-                       used up: code that was not written to unwind may misbehave then; the setting `stack` allows more \
-                       (`forgotten`)";
+                       used up: code that was not written to unwind may misbehave then; `stack = \"forgotten=BYTES\"` allows \
+                       more";
 
 /// The note of a report of a share with more than a million traces.
 const MANY_TRACES: &str = "traces: a report lists a million at most, so this share's are counted, and those of all shares \

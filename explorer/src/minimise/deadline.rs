@@ -41,7 +41,7 @@ impl Deadline {
             return "it was interrupted".into();
         }
         format!(
-            "the limit of {} was reached (`time` of the setting `minimise`)",
+            "the limit of {} was reached (`time` in the setting `minimise`)",
             seconds(self.limit)
         )
     }

@@ -43,7 +43,7 @@ const TIME: Duration = Duration::from_secs(60);
 
 /// The reason for which nothing is known if the time for a finding is over.
 const OUT_OF_TIME: &str =
-    "there was not enough time to find them (a larger `time` of the setting `minimise` gives more)";
+    "there was not enough time to find them (a larger `time` in the setting `minimise` gives more)";
 
 /// The result of an exploration with stronger orderings.
 enum Checked {

@@ -238,7 +238,7 @@ impl fmt::Display for Limit {
             Limit::Fairness { every } => write!(
                 f,
                 "fair scheduling left out schedules in which a task that yields goes on while others wait \
-                 (`spin_loops` has fair_yields={every}; a larger number leaves out fewer)"
+                 (`spin_loops` has `fair_yields={every}`: a larger number leaves out fewer schedules)"
             ),
             Limit::Departures { lost: 1, .. } => {
                 f.write_str("what begins like 1 execution, which was never as prescribed, was left out")

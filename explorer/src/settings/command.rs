@@ -12,7 +12,7 @@ pub struct CommandSetting {
     pub placeholder: &'static str,
     /// The description in help.
     pub help: &'static str,
-    /// The value for a program, if that has no such flag, because the setting is for runs of tests.
+    /// The value in a run of a program, which has no such flag; `None` if it has the flag.
     pub for_programs: Option<&'static str>,
 }
 

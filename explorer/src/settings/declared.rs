@@ -46,9 +46,9 @@ pub struct Setting {
     pub in_replays: bool,
     /// `true` if a search can only be continued from a checkpoint with the same value.
     pub(crate) in_checkpoints: bool,
-    /// If not all numbers that fit the field are allowed.
+    /// The least and the greatest number, where the field could hold others.
     range: Option<Range>,
-    /// The parts of its value that follow the field's, by name.
+    /// What its value gives by name, after the value itself.
     members: &'static [Member],
     set: Set,
     show: Show,
@@ -99,14 +99,29 @@ impl Setting {
         let Parts { head, members } = Parts::of(text, self.members)?;
         let mut changed = settings.clone();
         if let Some(head) = head {
-            within(self.range, head)?;
-            (self.set)(&mut changed, head)?;
+            self.set_head(&mut changed, head)
+                .map_err(|problem| self.wrong_member(head).unwrap_or(problem))?;
         }
         for (member, value) in members {
             member.set(&mut changed, value)?;
         }
         *settings = changed;
         Ok(())
+    }
+
+    /// Sets what comes before the members.
+    fn set_head(&self, settings: &mut Settings, head: &str) -> Result<(), String> {
+        within(self.range, head)?;
+        (self.set)(settings, head)
+    }
+
+    /// Returns the error about what follows a value that would be right, if it is no member.
+    fn wrong_member(&self, head: &str) -> Option<String> {
+        let (value, rest) = head.split_once(',').filter(|_| !self.members.is_empty())?;
+        self.set_head(&mut Settings::default(), value.trim()).ok()?;
+        let known = self.members.iter().map(|member| format!("`{}`", member.name));
+        let known = known.collect::<Vec<_>>().join(", ");
+        Some(format!("`{}` is no member: give one of {known}", rest.trim()))
     }
 
     /// Returns its value as text that [`Setting::set`] takes.
@@ -132,6 +147,15 @@ impl Setting {
             _ if self.name == ENVIRONMENT => format!("{weaker},{stronger}"),
             (Ok(weaker), Ok(stronger)) if self.has_members() => stronger.over(weaker),
             _ => stronger.to_owned(),
+        }
+    }
+
+    /// Returns the part of a value before the members, if there is one, and the members.
+    #[doc(hidden)]
+    pub fn head_and_members<'t>(&self, text: &'t str) -> (Option<&'t str>, String) {
+        match Parts::of(text, self.members) {
+            Ok(parts) => (parts.head, parts.of_members()),
+            Err(_) => (Some(text), String::new()),
         }
     }
 }
@@ -216,7 +240,9 @@ settings {
         => (("SECONDS", "seconds, `none`, or `auto`: two minutes where `executions` are not limited either"),
             |s, v| match v {
                 "auto" => { s.time = None; Ok(()) }
-                _ => optional(v, duration).map(|time| s.time = time.or(Some(Duration::MAX))),
+                _ => optional(v, duration)
+                    .map(|time| s.time = time.or(Some(Duration::MAX)))
+                    .map_err(|problem| format!("{problem}, or `auto`")),
             },
             |s| match s.time {
                 None => "auto".into(),
@@ -245,7 +271,7 @@ settings {
         accepts: "a number, at least 1", range: Some((1, 1024));
     checkpoint: Option<PathBuf> = None,
         "Keeps the search in this file, and continues from it if it exists; for `test` a directory, with a file for each test",
-        accepts: "a file, or `none`; `a.search,every=60` writes it once a minute, and not every 10 seconds",
+        accepts: "a file, or `none`; `a.search,every=60` writes it every 60 seconds instead of every 10",
         members: members::OF_CHECKPOINT;
     /// `None` for all of it.
     partition: Option<Partition> = None,
@@ -343,7 +369,7 @@ settings {
     /// for a short test.
     minimise: u64 = 1_000,
         "Most executions to make a finding smaller; 0 leaves it as it was found",
-        accepts: "a number; `1000,time=60` takes at most a minute, and not 10 seconds, but after the limit of `time` at most a quarter of that; `time=none` sets no limit",
+        accepts: "a number; `1000,time=60` allows a minute for it instead of 10 seconds, and `time=none` any time. If the search ends by the setting `time`, a quarter of that is the most",
         members: members::OF_MINIMISE, advanced: true;
     /// A static of std's `OnceLock`, for example, whose first use does more than later ones. Bugs of that first use are then not
     /// found. Each of several workers does so, one after the other.
@@ -373,7 +399,7 @@ settings {
     /// a panic hook, which takes some 20 KiB in a debug build.
     stack_bytes as "stack": usize = if size_of::<usize>() < 8 { 256 << 10 } else { 2 << 20 },
         "Bytes of each task's stack, and limits for the stacks of all tasks",
-        accepts: "bytes, at least 32768; `tasks=4096` is the most tasks of an execution, and `forgotten=268435456` the bytes of stacks that may be lost to unfinished tasks, beyond which they are unwound", placeholder: "BYTES",
+        accepts: "bytes, at least 32768; `tasks=4096` limits the tasks of an execution; `forgotten=268435456` limits the bytes of stacks that unfinished tasks may leave behind: further tasks are unwound", placeholder: "BYTES",
         members: members::OF_STACK, range: Some((32 << 10, 1 << 30)),
         group: Group::Execution, advanced: true, in_replays: true, in_checkpoints: true;
     /// By default those of some ten million states.

@@ -9,7 +9,7 @@ use intermezzo_engine::suggest::did_you_mean;
 /// A member of a setting, by which a text gives it: the `time` of `1000,time=60`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Member {
-    name: &'static str,
+    pub(super) name: &'static str,
     field: fn(&mut Settings) -> &mut dyn Value,
     range: Option<Range>,
     in_checkpoints: bool,
@@ -68,7 +68,7 @@ impl<'t> Parts<'t> {
     /// Takes the members from the end of a text: before them a path may have commas in it.
     ///
     /// # Errors
-    /// A member is misspelled.
+    /// A member is misspelled, or comes before the value.
     pub(super) fn of(text: &'t str, known: &'static [Member]) -> Result<Parts<'t>, String> {
         let mut members = Vec::new();
         let mut rest = Some(text);
@@ -77,7 +77,8 @@ impl<'t> Parts<'t> {
                 Some((before, last)) => (Some(before), last),
                 None => (None, text),
             };
-            let Some((name, value)) = last.split_once('=') else {
+            // No value of a member is a path.
+            let Some((name, value)) = last.split_once('=').filter(|_| !last.contains(['/', '\\'])) else {
                 break;
             };
             let name = name.trim();
@@ -94,7 +95,22 @@ impl<'t> Parts<'t> {
         }
         members.reverse();
         let head = rest.map(str::trim);
+        if let Some((first, _)) = head.and_then(|head| head.split_once(','))
+            && let Some((name, _)) = first.split_once('=')
+            && known.iter().any(|member| member.name == name.trim())
+        {
+            return Err(format!(
+                "`{}` has to follow the value, as in `VALUE,{0}`",
+                first.trim()
+            ));
+        }
         Ok(Parts { head, members })
+    }
+
+    /// Returns the members as a text.
+    pub(super) fn of_members(&self) -> String {
+        let members: Vec<String> = self.members.iter().map(shown).collect();
+        members.join(",")
     }
 
     /// Returns a text with these parts, and those of a weaker text that it does not replace.
@@ -164,6 +180,8 @@ mod tests {
             ("checkpoint", "every=60", "none,every=60"),
             // A path may have commas in it, and equals signs.
             ("checkpoint", "a,b/n=2,c.search", "a,b/n=2,c.search,every=60"),
+            ("checkpoint", "every=5/x,every=10", "every=5/x"),
+            ("checkpoint", "./every=5.search", "./every=5.search"),
             ("checkpoint", "n=2,every=10", "n=2"),
             ("stack", "tasks=10,forgotten=0", "2097152,tasks=10,forgotten=0"),
             ("stack", "65536,tasks=4096", "65536,forgotten=0"),
@@ -183,7 +201,14 @@ mod tests {
     #[test]
     fn what_cannot_be_says_why() {
         for (name, text, says) in [
-            ("hang", "10,60", "`10,60` is no time: give seconds"),
+            ("hang", "10,60", "`60` is no member: give one of `execution`"),
+            ("minimise", "1,x=5", "`x=5` is no member: give one of `time`"),
+            (
+                "minimise",
+                "time=5,1000",
+                "`time=5` has to follow the value, as in `VALUE,time=5`",
+            ),
+            ("checkpoint", "every=60,dir", "`every=60` has to follow the value"),
             ("hang", "soon", "`soon` is no time: give seconds"),
             (
                 "hang",

@@ -277,7 +277,7 @@ fn a_bug_that_takes_four_yields_is_not_claimed_to_be_missing() {
     assert!(report.verdict().is_pass(), "{report}");
     assert_ne!(report.coverage(), &Coverage::Exhaustive, "{report}");
     let words = "not every schedule was run: fair scheduling left out schedules in which a task that yields goes on while others \
-                 wait (`spin_loops` has fair_yields=1; a larger number leaves out fewer)";
+                 wait (`spin_loops` has `fair_yields=1`: a larger number leaves out fewer schedules)";
     assert!(says(&report, words, "\"every\": 1"), "{report}");
     assert!(search(4).verdict().is_fail());
 }

@@ -81,7 +81,7 @@ struct Shared {
     over: AtomicU64,
     lock: Mutex<u64>,
     condvar: Condvar,
-    /// There only if the program uses it: `caching` takes over where a channel is closed.
+    /// There only if the program uses it: its last handles are dropped in steps of their own.
     channel: Option<Channel>,
 }
 

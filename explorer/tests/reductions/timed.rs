@@ -68,7 +68,7 @@ struct Shared {
     word: AtomicU64,
     lock: Mutex<()>,
     condvar: Condvar,
-    /// There only if the program uses it: `caching` takes over where a channel is closed.
+    /// There only if the program uses it: its last handles are dropped in steps of their own.
     channel: Option<Channel>,
     start: Instant,
 }

@@ -173,7 +173,11 @@ fn asked(cargo: &CargoTest) -> Result<(BTreeMap<String, bool>, bool), Problem> {
             )));
         }
         for name in ["partition", "checkpoint"] {
-            if test.value(name).is_some_and(|value| value != "none") {
+            let mut settings = Settings::default();
+            let given = test
+                .value(name)
+                .is_some_and(|value| settings.set(name, value).is_ok());
+            if given && (settings.partition.is_some() || settings.checkpoint.is_some()) {
                 return Err(Problem::usage(format!(
                     "{} has the setting {name:?}, which cannot be used with --pool: take it out",
                     test.program

@@ -111,15 +111,19 @@ pub(crate) fn worker(args: WorkerArgs) -> Result<Exit, Problem> {
 
 /// Returns the reason why a setting does not go with a pool.
 pub(super) fn refused(name: &str, value: &str) -> Option<String> {
-    if let Some((_, why)) = REFUSED.iter().find(|(refused, _)| *refused == name) {
-        return Some((*why).to_owned());
-    }
     if name == "record" {
         return None;
     }
     let mut settings = Settings::default();
     if let Err(error) = settings.set(name, value) {
         return Some(error.problem);
+    }
+    let keeps_none = name == "checkpoint" && settings.checkpoint.is_none();
+    if let Some((_, why)) = REFUSED
+        .iter()
+        .find(|(refused, _)| *refused == name && !keeps_none)
+    {
+        return Some((*why).to_owned());
     }
     let of_file = |name: &str| name.contains(['/', '\\', '.']);
     if settings.monitors.iter().any(|monitor| of_file(&monitor.name)) {

@@ -145,7 +145,7 @@ fn a_sender_is_dropped_before_a_receiver_or_after_it() {
     let test = || {
         let (sender, receiver) = mpsc::sync_channel(0);
         let other = sender.clone();
-        thread::spawn(move || drop(other.try_send(0)));
+        thread::spawn(move || _ = other.try_send(0));
         AtomicUsize::new(0).load(SeqCst);
         drop(receiver);
         let _ = sender.try_send(1);

@@ -27,6 +27,9 @@ pub(super) fn of(finding: &Finding) -> Option<Cow<'static, str>> {
             "call `thread::yield_now()` or `hint::spin_loop()` in the loop, so that others get their turn"
         }
         FindingKind::StepLimit => return Some(at_the_limit_of_steps(schedule.steps).into()),
+        FindingKind::Hang if matches!(finding.detail, FindingDetail::TookTooLong { .. }) => {
+            "an execution that is just long needs a higher limit: the setting `hang = \"execution=600\"`, or INTERMEZZO_HANG=execution=600"
+        }
         // Code that was not written for intermezzo has them from it already.
         FindingKind::Hang if schedule.binary.is_unmodified() => {
             "work that takes long needs a higher limit: the setting `hang = 60`, or INTERMEZZO_HANG=60"

@@ -48,7 +48,7 @@ pub struct Setting {
     pub(crate) in_checkpoints: bool,
     /// The least and the greatest number, where the field could hold others.
     range: Option<Range>,
-    /// What its value gives by name, after the value itself.
+    /// The values that its own text gives by name, after the value itself.
     members: &'static [Member],
     set: Set,
     show: Show,

@@ -270,7 +270,10 @@ fn an_execution_that_takes_too_long_is_ended_with_its_task_and_place() {
     assert!(message.starts_with(begins), "{message}");
     assert_eq!(report.executions(), 1, "{report}");
     // The other limit may stay as it is.
-    assert!(report.to_string().contains("INTERMEZZO_HANG=execution=600"), "{report}");
+    assert!(
+        report.to_string().contains("INTERMEZZO_HANG=execution=600"),
+        "{report}"
+    );
     // However fast it is, the replay goes on until its own time is over.
     let schedule = report.findings()[0].schedule.clone();
     let replay = explorer().program(report.program()).replay(schedule);

@@ -135,10 +135,18 @@ impl Caching {
     fn note_reached(&mut self, plan: &Plan) {
         if plan.choices().len() == self.prescribed {
             self.reached.clear();
+            self.forget_known();
         }
         for (state, mine) in self.reached.drain(..) {
             self.visits
                 .visit(state, || mine, |visit| *visit = mine.min(*visit));
+        }
+    }
+
+    /// Forgets that the execution reached a known state: it does not count.
+    fn forget_known(&mut self) {
+        if self.known_after.take().is_some() {
+            self.redundant -= 1;
         }
     }
 
@@ -216,9 +224,7 @@ impl Strategy for Caching {
     }
 
     fn retry(&mut self) {
-        if self.known_after.take().is_some() {
-            self.redundant -= 1;
-        }
+        self.forget_known();
         self.preemptions = self.planned;
         if let Some(mut within) = self.in_share.take() {
             within.choices.truncate(within.planned);

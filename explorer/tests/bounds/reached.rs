@@ -90,6 +90,9 @@ fn states_are_known_to_other_workers_once_the_execution_has_ended() {
             (alone.executions(), alone.traces())
         );
         // Now all of them are.
-        assert_eq!(explore(&visits, bounded, Ends::Last).executions(), 1);
+        for (ends, redundant) in [(Ends::Last, 1), (Ends::Departed, 0)] {
+            let last = explore(&visits, bounded, ends);
+            assert_eq!((last.executions(), last.redundant()), (1, redundant), "{last}");
+        }
     }
 }

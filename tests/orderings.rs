@@ -435,7 +435,7 @@ fn advice_is_only_given_where_it_was_checked() {
         .set("minimise", "time=0")
         .explore(|| message_passing([Relaxed, Acquire]));
     assert!(report.orderings().is_empty(), "{report}");
-    let note = "the orderings that mend it are not known: there was not enough time to find them (a larger `time` of the setting `minimise` gives more)";
+    let note = "the orderings that mend it are not known: there was not enough time to find them (a larger `time` in the setting `minimise` gives more)";
     assert!(report.notes().iter().any(|said| said.ends_with(note)), "{report}");
     // Without a memory model there is nothing to mend.
     let report = Explorer::new().explore(|| panic!("in any case"));

@@ -480,7 +480,7 @@ fn minimising_ends_when_its_time_is_over() {
     assert!(finding.replays.is_none(), "it was replayed: {report}");
     assert!(
         note(&report).ends_with(
-            "a smaller one may be left; the limit of 0 seconds was reached (`time` of the setting `minimise`) (0 more executions)"
+            "a smaller one may be left; the limit of 0 seconds was reached (`time` in the setting `minimise`) (0 more executions)"
         ),
         "{report}"
     );
@@ -489,7 +489,7 @@ fn minimising_ends_when_its_time_is_over() {
         assert!(value == 0, "assertion: {value}");
     });
     assert_eq!(report.findings().len(), 2, "{report}");
-    let left = "finding 2 and those after it were neither replayed nor minimised: the limit of 0 seconds was reached (`time` of the setting `minimise`)";
+    let left = "finding 2 and those after it were neither replayed nor minimised: the limit of 0 seconds was reached (`time` in the setting `minimise`)";
     assert!(report.notes().iter().any(|note| note == left), "{report}");
 }
 

@@ -212,8 +212,8 @@ impl CargoTest {
     }
 
     /// Keeps each test's search in a file of its own in this directory, instead of all in one file. What the setting
-    /// `checkpoint` says beyond the file holds for each.
-    pub(super) fn checkpoints(mut self, directory: impl Into<OsString>) -> CargoTest {
+    /// `checkpoint` says beyond the file holds for each. `own` is the user's variable of that setting.
+    pub(super) fn checkpoints(mut self, directory: impl Into<OsString>, own: Option<&str>) -> CargoTest {
         let name = variable("checkpoint");
         let setting = Settings::all()
             .iter()
@@ -227,7 +227,7 @@ impl CargoTest {
             divided(&given.map_or_else(String::new, |(_, text)| text.to_string_lossy().into_owned()));
         self.variables.retain(|(given, _)| *given != name);
         // The file of the user's own variable would count before the directory.
-        let has_file = std::env::var(&name).is_ok_and(|own| divided(&own).0);
+        let has_file = own.is_some_and(|own| divided(own).0);
         let parts: Vec<&str> = has_file
             .then_some("none")
             .into_iter()
@@ -516,20 +516,24 @@ mod tests {
     /// The directory takes the place of the file, and the tests keep their own.
     #[test]
     fn a_directory_of_checkpoints_is_written_as_often_as_the_flag_says() {
-        let variables = |value: &str| {
+        let variables = |value: &str, own| {
             let cargo = CargoTest::new(Vec::new(), true).unwrap();
             let cargo = cargo.settings(&[("checkpoint", value.to_owned())]);
-            let cargo = cargo.checkpoints("dir");
+            let cargo = cargo.checkpoints("dir", own);
             let variables = cargo.variables.iter();
             let shown: Vec<String> = variables
                 .map(|(name, value)| format!("{name}={}", value.to_string_lossy()))
                 .collect();
             shown.join(" ")
         };
-        assert_eq!(variables("dir"), "INTERMEZZO_CHECKPOINTS=dir");
+        assert_eq!(variables("dir", None), "INTERMEZZO_CHECKPOINTS=dir");
+        for (own, instead) in [("a.search", "INTERMEZZO_CHECKPOINT=none "), ("every=60", "")] {
+            let shown = variables("dir", Some(own));
+            assert_eq!(shown, format!("{instead}INTERMEZZO_CHECKPOINTS=dir"));
+        }
         for every in ["every=5", "every=10"] {
             assert_eq!(
-                variables(&format!("dir,{every}")),
+                variables(&format!("dir,{every}"), None),
                 format!("INTERMEZZO_CHECKPOINT={every} INTERMEZZO_CHECKPOINTS=dir")
             );
         }

@@ -1,6 +1,6 @@
 //! `test`: the project's tests under the given search, and a summary of what was explored.
 
-use super::cargo::{CargoTest, NOTHING_EXPLORED, Ran};
+use super::cargo::{CargoTest, NOTHING_EXPLORED, Ran, variable};
 use super::ci;
 use super::known::{self, KnownFindingJson, KnownFindings};
 use super::pool;
@@ -106,7 +106,8 @@ pub(super) fn explore(args: TestArgs, program: Option<&Program>) -> Result<Exit,
         make_directory(directory, "--checkpoint")?;
         let absolute = fs::canonicalize(directory)
             .map_err(|error| Problem::file("find", directory, &error, "give --checkpoint another path"))?;
-        cargo = cargo.checkpoints(absolute);
+        let own = std::env::var(variable("checkpoint")).ok();
+        cargo = cargo.checkpoints(absolute, own.as_deref());
     }
     let mut ran = match &args.pool {
         Some(pool) => pool::explore(pool, &args, &command, cargo)?,

@@ -1,6 +1,6 @@
 //! Settings with members: `1000,time=60` is a number of executions, and a limit of time.
 //!
-//! A text changes only the parts that it names: `time=60` leaves the number of executions.
+//! A text changes only what it names: `time=60` leaves the number of executions.
 
 use super::Settings;
 use super::value::{Range, Value, within};

@@ -400,3 +400,24 @@ impl<'a> Worker<'a> {
         &self.entry.name
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_and_what_the_pool_does_itself_are_refused() {
+        for (name, value, is_refused) in [
+            ("checkpoint", "a.search", true),
+            ("checkpoint", "a.search,every=60", true),
+            // How often a memo is written.
+            ("checkpoint", "every=60", false),
+            ("partition", "1/2", true),
+            ("jobs", "2", true),
+            ("iroots", "memo=a.memo", true),
+            ("preemptions", "2", false),
+        ] {
+            assert_eq!(refused(name, value).is_some(), is_refused, "{name}={value}");
+        }
+    }
+}

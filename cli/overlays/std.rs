@@ -34,7 +34,7 @@ pub mod sync {
             AtomicBool, AtomicI8, AtomicI16, AtomicI32, AtomicI64, AtomicIsize, AtomicPtr, AtomicU8, AtomicU16,
             AtomicU32, AtomicU64, AtomicUsize,
         };
-        pub use intermezzo::sync::atomic::fence;
+        pub use intermezzo::sync::atomic::{compiler_fence, fence};
 
         macro_rules! initial {
             ($($name:ident: $atomic:ident = $value:literal;)*) => {$(

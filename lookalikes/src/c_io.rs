@@ -16,6 +16,7 @@
 mod children;
 mod inside;
 pub mod left_open;
+mod timers;
 
 use crate::c_library::{Function, functions};
 use crate::name::name;
@@ -67,6 +68,7 @@ pub fn take_over() {
     black_box(shutdown as unsafe extern "C" fn(_, _) -> _);
     black_box(close as unsafe extern "C" fn(_) -> _);
     left_open::take_over();
+    timers::take_over();
 }
 
 /// Returns a result with the number of the error, which is this thread's own and lasts only until the next call.
@@ -118,20 +120,23 @@ fn perform_at<R>(
         name(word, "the system");
     }
     let deadline = Cell::new(None);
+    let is_for_timer = Cell::new(false);
     let mut when = When::Now;
     loop {
         let limits = || {
-            deadline.set(
-                deadline
-                    .get()
-                    .or_else(|| limit.map(|limit| engine.deadline_in_step(limit))),
-            );
+            let own = deadline
+                .get()
+                .or_else(|| limit.map(|limit| engine.deadline_in_step(limit)));
+            deadline.set(own);
+            let timer = timers::first_due(engine).filter(|&due| own.is_none_or(|own| due < own));
+            is_for_timer.set(timer.is_some());
             Some(WaitLimits {
-                deadline: deadline.get(),
+                deadline: timer.or(own),
                 may_end_spuriously: false,
             })
         };
         let tried = |_| {
+            timers::count_up(engine);
             let mut tried = attempt(when);
             if tried.is_none() && limit.is_none() && deadline.get().is_none() {
                 // The order matters. A child may write after the first attempt, and have ended and been waited for when
@@ -151,6 +156,7 @@ fn perform_at<R>(
                 unsafe { *libc::__errno_location() = error };
                 return Some(result);
             }
+            Err(Wake::TimedOut) if is_for_timer.get() => when = When::Now,
             Err(Wake::TimedOut) if limit.is_some() => return None,
             Err(Wake::TimedOut) => when = When::AtRest,
             Err(Wake::Ready) => when = When::Now,
@@ -459,6 +465,7 @@ functions! {
     /// Closes a descriptor.
     fn close(descriptor: c_int) -> c_int: |engine, system| {
         left_open::forget(descriptor);
+        timers::forget(engine, descriptor);
         // SAFETY: as the caller says.
         change(engine, descriptor, 0, || unsafe { system(descriptor) })
     };

@@ -5,8 +5,8 @@
 //! the C library's, they use the virtual clock inside an execution, as [`SystemTime`](crate::time::SystemTime) and
 //! [`sleep`](crate::thread::sleep) do. All other code gets the system's.
 //!
-//! **Misses.** The clocks that count processor time, timers, and waits for something else that have a limit, such as `poll`.
-//! Files keep the times that the system gives them.
+//! **Misses.** The clocks that count processor time, and timers that send signals. Files keep the times that the system gives
+//! them. Waits for something else that have a limit, such as `poll`, and timers that are descriptors are in `c_io`.
 
 use crate::c_library::functions;
 use crate::system_time::BEGINNING;
@@ -32,7 +32,7 @@ pub fn take_over() {
 }
 
 /// Returns the time at which a clock stands when an execution begins, if it is one that the virtual clock moves.
-fn beginning(clock: clockid_t) -> Option<Duration> {
+pub(crate) fn beginning(clock: clockid_t) -> Option<Duration> {
     match clock {
         libc::CLOCK_REALTIME | libc::CLOCK_REALTIME_COARSE | libc::CLOCK_TAI => Some(BEGINNING),
         libc::CLOCK_MONOTONIC

@@ -65,7 +65,9 @@ pub fn event_log(arguments: &str) -> Result<EventLog<LogFile>, String> {
     };
     if path.is_empty() {
         return Err(
-            "event-log: give one file to write to: file=PATH (and points, data: true or false)".into(),
+            "event-log: give one file to write to, as in `event-log:file=events.txt` (or `event-log:file=events.txt,points=true,data=true` \
+             for more)"
+                .into(),
         );
     }
     let path = PathBuf::from(path);

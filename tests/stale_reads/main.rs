@@ -8,7 +8,7 @@ mod random;
 use intermezzo::cell::{ByPointer as _, UnsafeCell};
 use intermezzo::sdk::{Context, Execution, Interests, Monitor, SyncVarAccess, SyncVarOp};
 use intermezzo::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
-use intermezzo::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering, fence};
+use intermezzo::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering, compiler_fence, fence};
 use intermezzo::sync::{Arc, Mutex};
 use intermezzo::{Coverage, Environment, Explorer, Limit, Reduction, Report, Strategy, Verdict, thread};
 
@@ -52,6 +52,66 @@ fn store_buffers_need_sequential_consistency() {
     ] {
         let report = explored(move || store_buffer(store, load, fenced));
         assert_eq!(report.verdict(), verdict, "{store:?} {load:?} {fenced}: {report}");
+    }
+}
+
+/// Stores to one variable and loads the other, in two tasks; between the two, `between` stands for a fence.
+fn store_buffer_with(between: fn()) -> Verdict {
+    let test = move || {
+        let vars = Arc::new([AtomicU32::new(0), AtomicU32::new(0)]);
+        let other = Arc::clone(&vars);
+        let side = move |vars: &[AtomicU32; 2], own: usize| {
+            vars[own].store(1, Relaxed);
+            between();
+            vars[1 - own].load(Relaxed)
+        };
+        let task = thread::spawn(move || side(&other, 0));
+        let read = side(&vars, 1);
+        assert!(task.join().unwrap() + read > 0, "both read 0");
+    };
+    let report = explored(test);
+    let is_listed = report.limits().contains(&Limit::CompilerFences);
+    assert_eq!(is_listed, report.verdict() == Verdict::Pass, "{report}");
+    report.verdict()
+}
+
+#[test]
+fn an_exchange_and_a_compiler_fence_are_a_fence_of_x86() {
+    let is_fence = match cfg!(any(target_arch = "x86", target_arch = "x86_64")) {
+        true => Verdict::Pass,
+        false => Verdict::Fail,
+    };
+    let changes = || {
+        AtomicU32::new(0).fetch_or(0, SeqCst);
+        compiler_fence(SeqCst);
+    };
+    assert_eq!(store_buffer_with(changes), is_fence);
+    let fails = || {
+        let _ = AtomicU32::new(0).compare_exchange(1, 2, SeqCst, SeqCst);
+        compiler_fence(SeqCst);
+    };
+    assert_eq!(store_buffer_with(fails), is_fence);
+    let orders_nothing: [fn(); 5] = [
+        || compiler_fence(SeqCst),
+        || {
+            AtomicU32::new(0).fetch_or(0, SeqCst);
+        },
+        || {
+            AtomicU32::new(0).fetch_or(0, AcqRel);
+            compiler_fence(SeqCst);
+        },
+        || {
+            AtomicU32::new(0).fetch_or(0, SeqCst);
+            compiler_fence(AcqRel);
+        },
+        || {
+            AtomicU32::new(0).fetch_or(0, SeqCst);
+            AtomicU32::new(0).store(1, SeqCst);
+            compiler_fence(SeqCst);
+        },
+    ];
+    for (at, between) in orders_nothing.into_iter().enumerate() {
+        assert_eq!(store_buffer_with(between), Verdict::Fail, "{at}");
     }
 }
 

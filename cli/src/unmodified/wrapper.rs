@@ -59,7 +59,8 @@ pub(crate) fn run() -> Option<ExitCode> {
         };
         command
             .args(arguments)
-            .args(additional(&given, &directory, harness));
+            .args(additional(&given, &directory, harness))
+            .args(configuration(&given));
         command
     };
     let heard = |arguments: &[OsString], harness: &str| {
@@ -158,6 +159,15 @@ fn with_errors_of_its_own(built: Output, mut as_it_is: Command) -> io::Result<Ou
 /// `true` if cargo calls us with this as the compiler, or as another wrapper of it. Our own commands are single words.
 fn is_compiler(path: &OsStr) -> bool {
     path == "rustc" || Path::new(path).components().count() > 1
+}
+
+/// Returns the arguments that add to the configuration, in which cargo asks the compiler for it: `rustix` calls the system
+/// without the C library unless this is set, and such calls would be no steps.
+fn configuration(arguments: &[OsString]) -> &'static [&'static str] {
+    match arguments.iter().any(|argument| argument == "--print=cfg") {
+        true => &["--cfg", "rustix_use_libc"],
+        false => &[],
+    }
 }
 
 /// Returns the arguments to add: the overlays, for crates of the project's own target. Cargo names a target for these

@@ -10,6 +10,8 @@ use std::process::Command;
 const LIBC: &str = "[dev-dependencies]\nlibc = \"0.2\"\n";
 const ALL_OF_TOKIO: &str = "[dev-dependencies]\ntokio = { version = \"1\", features = [\"full\"] }\n";
 
+const RUSTIX: &str = "[dev-dependencies]\nrustix = { version = \"1\", features = [\"event\", \"time\"] }\n";
+
 const TOKIO: &str = r#"
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -210,6 +212,142 @@ fn a_call_is_repeated_for_ever() {
 }
 "#;
 
+/// Left to itself, rustix calls the system without the C library.
+const TIMERS: &str = r#"
+use rustix::event::{EventfdFlags, epoll, eventfd};
+use rustix::fd::OwnedFd;
+use rustix::io::{read, write};
+use rustix::time::{
+    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create, timerfd_gettime, timerfd_settime,
+};
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+fn timer() -> OwnedFd {
+    timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC).unwrap()
+}
+
+fn seconds(tv_sec: i64) -> Timespec {
+    Timespec { tv_sec, tv_nsec: 0 }
+}
+
+/// Returns the old times.
+fn set(timer: &OwnedFd, first: i64, every: i64) -> Itimerspec {
+    let times = Itimerspec { it_interval: seconds(every), it_value: seconds(first) };
+    timerfd_settime(timer, TimerfdTimerFlags::empty(), &times).unwrap()
+}
+
+fn count(timer: &OwnedFd) -> u64 {
+    let mut bytes = [0; 8];
+    assert_eq!(read(timer, &mut bytes).unwrap(), 8);
+    u64::from_ne_bytes(bytes)
+}
+
+/// Waits until one of these is ready, and returns its index.
+fn first_of(all: &[&OwnedFd]) -> u64 {
+    let set = epoll::create(epoll::CreateFlags::CLOEXEC).unwrap();
+    for (at, one) in all.iter().enumerate() {
+        epoll::add(&set, one, epoll::EventData::new_u64(at as u64), epoll::EventFlags::IN).unwrap();
+    }
+    let mut events = Vec::with_capacity(1);
+    epoll::wait(&set, rustix::buffer::spare_capacity(&mut events), None).unwrap();
+    events[0].data.u64()
+}
+
+#[test]
+fn an_hour_passes() {
+    let (begun, timer) = (Instant::now(), timer());
+    set(&timer, 3_600, 0);
+    assert_eq!(count(&timer), 1);
+    let hour = Duration::from_secs(3_600)..Duration::from_secs(3_601);
+    assert!(hour.contains(&begun.elapsed()));
+    assert_eq!(timerfd_gettime(&timer).unwrap().it_value, seconds(0));
+}
+
+#[test]
+fn a_timer_repeats() {
+    let timer = timer();
+    set(&timer, 1, 2);
+    thread::sleep(Duration::from_secs(6));
+    assert_eq!(count(&timer), 3);
+    // A number that was not read is gone.
+    thread::sleep(Duration::from_secs(6));
+    let old = set(&timer, 9, 0);
+    assert_eq!(old.it_interval, seconds(2));
+    assert!(old.it_value.tv_sec <= 1);
+    assert_eq!(count(&timer), 1);
+}
+
+#[test]
+fn a_time_of_the_clock_comes() {
+    let (timer, begun) = (timer(), Instant::now());
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    let at = Itimerspec { it_interval: seconds(0), it_value: Timespec { tv_sec: now.tv_sec + 100, ..now } };
+    timerfd_settime(&timer, TimerfdTimerFlags::ABSTIME, &at).unwrap();
+    assert_eq!(count(&timer), 1);
+    let passed = Duration::from_secs(99)..Duration::from_secs(101);
+    assert!(passed.contains(&begun.elapsed()), "{:?}", begun.elapsed());
+}
+
+#[test]
+fn a_timer_is_set_while_a_task_waits() {
+    let (begun, timer) = (Instant::now(), Arc::new(timer()));
+    set(&timer, 3_600, 0);
+    let task = thread::spawn({
+        let timer = timer.clone();
+        move || count(&timer)
+    });
+    set(&timer, 1, 0);
+    assert_eq!(task.join().unwrap(), 1);
+    assert!(begun.elapsed() < Duration::from_secs(2));
+}
+
+#[test]
+fn the_first_timer_comes_first() {
+    let (late, early, never) = (timer(), timer(), timer());
+    set(&late, 3, 0);
+    set(&early, 2, 0);
+    set(&never, 1, 0);
+    set(&never, 0, 0);
+    assert_eq!(first_of(&[&late, &early, &never]), 1);
+}
+
+/// Returns the index of what comes first: of a timer of a second, or of a number that a task writes after this time.
+fn timer_or_event(pause: Duration) -> u64 {
+    let (timer, event) = (timer(), Arc::new(eventfd(0, EventfdFlags::CLOEXEC).unwrap()));
+    set(&timer, 1, 0);
+    let task = thread::spawn({
+        let event = event.clone();
+        move || {
+            thread::sleep(pause);
+            write(&*event, &1_u64.to_ne_bytes()).unwrap();
+        }
+    });
+    let first = first_of(&[&timer, &event]);
+    task.join().unwrap();
+    first
+}
+
+#[test]
+fn a_timer_comes_before_what_is_later() {
+    assert_eq!(timer_or_event(Duration::from_secs(1)), 0);
+}
+
+#[test]
+fn a_timer_comes_after_what_is_earlier() {
+    assert_eq!(timer_or_event(Duration::from_millis(500)), 1);
+}
+
+#[test]
+fn nothing_comes() {
+    let (timer, event) = (timer(), eventfd(0, EventfdFlags::CLOEXEC).unwrap());
+    set(&timer, 5, 0);
+    set(&timer, 0, 0);
+    first_of(&[&timer, &event]);
+}
+"#;
+
 /// Downloads the dependencies of a project. Returns `false` if they cannot be had.
 fn are_there(project: &Path) -> bool {
     let mut cargo = Command::new(env!("CARGO"));
@@ -278,6 +416,29 @@ fn tests_of_tokio_with_all_features_are_explored() {
             &report(&all, &format!("full::{test}"))["findings"][0],
         );
     }
+}
+
+#[test]
+#[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
+fn timers_of_the_system_have_virtual_time() {
+    let project = project_of("timers", RUSTIX, TIMERS);
+    if !are_there(&project) {
+        eprintln!("skipped: the crate rustix cannot be downloaded");
+        return;
+    }
+    let ran = explored(&project);
+    let verdicts = [
+        ("an_hour_passes", "pass", ""),
+        ("a_timer_repeats", "pass", ""),
+        ("a_time_of_the_clock_comes", "pass", ""),
+        ("a_timer_is_set_while_a_task_waits", "pass", ""),
+        ("the_first_timer_comes_first", "pass", ""),
+        ("a_timer_comes_before_what_is_later", "pass", ""),
+        ("a_timer_comes_after_what_is_earlier", "pass", ""),
+        ("nothing_comes", "fail", "deadlock"),
+    ];
+    let all = check("timers", &ran, &verdicts);
+    replays(&project, &ran, &report(&all, "timers::nothing_comes")["findings"][0]);
 }
 
 #[test]

@@ -85,6 +85,9 @@ pub struct Capped {
     /// The order that a barrier of the system gives all tasks, such as `membarrier`: memory models do not know it.
     #[serde(default)]
     pub barriers: bool,
+    /// Processors on which a compiler fence after a read-modify-write is no fence.
+    #[serde(default)]
+    pub compiler_fences: bool,
     /// Another task that drops the payload of a panic.
     #[serde(default)]
     pub payloads: bool,
@@ -114,6 +117,7 @@ impl Capped {
         self.stale_reads |= other.stale_reads;
         self.weaker_orders |= other.weaker_orders;
         self.barriers |= other.barriers;
+        self.compiler_fences |= other.compiler_fences;
         self.payloads |= other.payloads;
         self.waiting_writers |= other.waiting_writers;
         self.left_over |= other.left_over;

@@ -405,6 +405,7 @@ fn limits(tally: &Counts, settings: &Settings, memory_model: &str) -> Vec<Limit>
         (tally.max_tasks > 1 && !tally.shares && tally.plain_accesses == 0).then_some(Limit::NothingShared),
         (is_weaker && !is_left_out).then(|| Limit::Memory { model: model() }),
         has_barriers.then(|| Limit::Barriers { model: model() }),
+        capped.compiler_fences.then_some(Limit::CompilerFences),
         capped.timeouts.then_some(Limit::Timeouts {
             most: environment.timeouts,
         }),

@@ -22,6 +22,8 @@ pub enum Limit {
         /// The name of the model, as for `Memory`.
         model: String,
     },
+    /// Under a memory model: processors other than x86, on which a compiler fence right after a read-modify-write is no fence.
+    CompilerFences,
     /// The test created no task.
     OneTask,
     /// The orders in which tasks access what they share: no two tasks used one object that intermezzo sees.
@@ -175,6 +177,9 @@ impl fmt::Display for Limit {
             ),
             Limit::StaleReads { most: 1 } => f.write_str("more than 1 stale read of a store at a place in a task"),
             Limit::StaleReads { most } => write!(f, "more than {most} stale reads of a store at a place in a task"),
+            Limit::CompilerFences => f.write_str(
+                "processors other than x86, on which a `compiler_fence` after a read-modify-write is no fence",
+            ),
             Limit::OneTask => f.write_str("other tasks (the test created none)"),
             Limit::NothingShared => f.write_str(
                 "accesses to what tasks share (they share nothing of intermezzo, and objects of std are not seen)",

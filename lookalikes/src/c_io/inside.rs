@@ -1,8 +1,8 @@
 //! Descriptors that only the execution can make ready: counters, and pipes and pairs of sockets that it has made itself.
 //!
 //! Nothing from outside ends a wait for these alone, unless the process has children, which may have got the other end. In
-//! a set of `epoll` all members count. Everything else may become ready by itself: sockets with addresses, timers, signals,
-//! terminals.
+//! a set of `epoll` all members count. Everything else may become ready by itself: sockets with addresses, signals, terminals.
+//! A timer is a counter here (see `timers.rs`).
 //!
 //! A child that was there before the execution opened its first descriptor has got none of them. An execution that was
 //! given up may have left it. A child that has ended counts like one that runs: what it started itself may run on.

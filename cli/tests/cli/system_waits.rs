@@ -195,6 +195,17 @@ fn a_message_never_comes() {
     UdpSocket::bind("127.0.0.1:0").unwrap().recv(&mut [0]).unwrap();
 }
 
+#[test]
+fn a_thread_is_left_that_listens() {
+    let n = Arc::new(AtomicUsize::new(0));
+    let other = n.clone();
+    thread::spawn(move || {
+        other.fetch_add(1, SeqCst);
+        let _ = TcpListener::bind("127.0.0.1:0").unwrap().accept();
+    });
+    n.fetch_add(1, SeqCst);
+}
+
 /// Signals end this call, which is none of those that are steps.
 #[test]
 fn a_call_is_repeated_for_ever() {
@@ -462,10 +473,14 @@ fn waits_in_the_system_are_steps() {
             ("a_child_is_heard", "pass", ""),
             ("a_childs_child_is_heard", "pass", ""),
             ("a_pair_is_left_open", "pass", ""),
+            ("a_thread_is_left_that_listens", "pass", ""),
             ("a_message_never_comes", "inconclusive", "hang"),
             ("a_call_is_repeated_for_ever", "inconclusive", "hang"),
         ],
     );
+    // The thread is not waited for in each execution.
+    let left = report(&all, "waits::a_thread_is_left_that_listens");
+    assert_eq!(left["coverage"]["kind"], "exhaustive", "{left:#}");
     for (test, call) in [
         ("a_message_never_comes", "recvfrom"),
         ("a_call_is_repeated_for_ever", "select"),

@@ -132,7 +132,7 @@ impl Runtime {
             self.record.forced_by_idle = self.record.is_next_observed();
         }
         if self.ready.enabled().is_empty() {
-            if self.ready.timed_waiters().is_empty() {
+            if self.ready.timed_waiters().is_empty() || self.only_outside_goes_on() {
                 return self.stuck();
             }
             self.world.pass_time(&mut self.ready, &mut self.tasks);

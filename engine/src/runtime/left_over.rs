@@ -3,7 +3,7 @@
 //! round for a while. Without that, a thread that polls or cleans up for ever would reach the limit of steps.
 
 use super::dispatch::Next;
-use super::{Engine, Runtime, Stop};
+use super::{AT_REST, Engine, Runtime, Stop};
 
 /// The number of yields, sleeps and time-outs of each such task after which the execution ends. What a test leaves behind
 /// either ends long before, or never.
@@ -27,6 +27,13 @@ impl Engine {
 }
 
 impl Runtime {
+    /// Returns `true` if the test's own function has returned, and the tasks that are left wait for something from outside the
+    /// process: it would have ended before.
+    pub(super) fn only_outside_goes_on(&self) -> bool {
+        let awaits_outside = || self.ready.first_deadline(&self.tasks) == Some(AT_REST);
+        self.limits.unmodified && self.has_main_ended() && awaits_outside()
+    }
+
     /// Counts a round of the current task, which is left over. Returns `true` if each task that can continue has gone round
     /// often enough, and each that waits with a limit of time once.
     #[cold]

@@ -1,8 +1,10 @@
 //! `test`, with each test function explored: what the `main` of a test binary names, in stable Rust. Also explores the
 //! `main` of a program.
 
+mod arguments;
+
 use intermezzo::Source;
-use libtest_mimic::{Arguments, Failed, Trial};
+use libtest_mimic::{Failed, Trial};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 pub use ShouldPanic::{No, Yes, YesWithMessage};
@@ -121,8 +123,8 @@ impl<T: Outcome, E: std::fmt::Debug> Outcome for Result<T, E> {
 pub fn test_main_static(tests: &[&TestDescAndFn]) {
     lay_over_std();
     let krate = krate();
-    let trials = tests.iter().filter_map(|test| trial(&krate, test)).collect();
-    libtest_mimic::run(&Arguments::from_args(), trials).exit();
+    let trials: Vec<Trial> = tests.iter().filter_map(|test| trial(&krate, test)).collect();
+    libtest_mimic::run(&arguments::of(&trials), trials).exit();
 }
 
 /// Installs the look-alikes in this process.
@@ -263,7 +265,7 @@ fn shows_output() -> bool {
 
 /// `true` if the harness has begun a line with the name of the test that runs: with one thread it does.
 fn names_tests_first() -> bool {
-    let threads = Arguments::from_args().test_threads;
+    let threads = arguments::given().0.test_threads;
     let threads = threads.or_else(|| std::thread::available_parallelism().ok().map(usize::from));
     threads.is_none_or(|threads| threads == 1)
 }

@@ -18,26 +18,29 @@ use std::process::Command;
 /// The crate itself, if this command was built in a checkout of intermezzo.
 const CHECKOUT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
-/// The overlays: the name of each, its text, and its dependencies.
-const SOURCES: [(&str, &str, &str); 4] = [
+/// The overlays: the name of each, its files, and its dependencies.
+const SOURCES: [(&str, &[(&str, &str)], &str); 4] = [
     (
         "std",
-        include_str!("../../overlays/std.rs"),
+        &[("lib.rs", include_str!("../../overlays/std.rs"))],
         "intermezzo = {{intermezzo}}\n",
     ),
     (
         "core",
-        include_str!("../../overlays/core.rs"),
+        &[("lib.rs", include_str!("../../overlays/core.rs"))],
         "intermezzo-overlay-std = { path = \"../std\" }\n",
     ),
     (
         "test",
-        include_str!("../../overlays/test.rs"),
+        &[
+            ("lib.rs", include_str!("../../overlays/test.rs")),
+            ("arguments.rs", include_str!("../../overlays/arguments.rs")),
+        ],
         "intermezzo = {{intermezzo}}\nlibtest-mimic = \"0.8\"\n",
     ),
     (
         "arena",
-        include_str!("../../overlays/arena.rs"),
+        &[("lib.rs", include_str!("../../overlays/arena.rs"))],
         "intermezzo = {{intermezzo}}\nintermezzo-overlay-test = { path = \"../test\" }\n",
     ),
 ];
@@ -244,14 +247,16 @@ fn write(place: &Path, dependency: &str) -> Result<(), Problem> {
                 )
             })
     };
-    for (name, text, dependencies) in SOURCES {
+    for (name, files, dependencies) in SOURCES {
         let dependencies = dependencies.replace("{{intermezzo}}", dependency);
         let manifest = format!(
             "[package]\nname = \"intermezzo-overlay-{name}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n\
              [dependencies]\n{dependencies}"
         );
         write(place.join(name).join("Cargo.toml"), &manifest)?;
-        write(place.join(name).join("src").join("lib.rs"), text)?;
+        for (file, text) in files {
+            write(place.join(name).join("src").join(file), text)?;
+        }
     }
     // The patch comes later.
     if !place.join("serde_json").exists() {

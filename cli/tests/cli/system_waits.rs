@@ -449,7 +449,11 @@ fn timers_of_the_system_have_virtual_time() {
         ("nothing_comes", "fail", "deadlock"),
     ];
     let all = check("timers", &ran, &verdicts);
-    replays(&project, &ran, &report(&all, "timers::nothing_comes")["findings"][0]);
+    replays(
+        &project,
+        &ran,
+        &report(&all, "timers::nothing_comes")["findings"][0],
+    );
 }
 
 #[test]

@@ -466,6 +466,32 @@ fn test_binaries_speak_as_nextest_wants() {
     }
     let (code, output) = call(&["--exact", "tests::it_is_ignored", "--nocapture", "--ignored"]);
     assert_eq!(code, 101, "{output}");
+    // As in std's harness, a test runs if one of several filters is in its name.
+    let are_listed = |arguments: &[&str], expected: &[&str]| {
+        let (code, listed) = call(&[&["--list", "--format", "terse"], arguments].concat());
+        let listed: BTreeSet<_> = listed.lines().collect();
+        let expected: BTreeSet<String> = expected
+            .iter()
+            .map(|name| format!("tests::{name}: test"))
+            .collect();
+        assert_eq!(
+            (code, listed),
+            (0, expected.iter().map(String::as_str).collect()),
+            "{arguments:?}"
+        );
+    };
+    are_listed(&["words", "update"], &["words_are_counted", "an_update_is_lost"]);
+    are_listed(
+        &["words", "--skip", "update", "update", "it_panics"],
+        &["words_are_counted", "it_panics"],
+    );
+    are_listed(
+        &["--exact", "words", "tests::it_panics", "nothing"],
+        &["it_panics"],
+    );
+    let (code, output) = call(&["--no-capture", "words", "nothing"]);
+    assert_eq!(code, 0, "{output}");
+    assert!(output.contains("1 passed; 0 failed; 0 ignored"), "{output}");
     // The harness begins a line with the name of a test, unless several run at a time.
     for threads in ["1", "2"] {
         let mut shell = std::process::Command::new("sh");

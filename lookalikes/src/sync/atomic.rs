@@ -84,7 +84,8 @@ pub fn compiler_fence(order: Ordering) {
     std::sync::atomic::compiler_fence(order);
     if cfg!(any(target_arch = "x86", target_arch = "x86_64"))
         && order == Ordering::SeqCst
-        && Engine::current().is_some_and(|engine| engine.has_memory_model() && engine.relies_on_compiler_fence())
+        && Engine::current()
+            .is_some_and(|engine| engine.has_memory_model() && engine.relies_on_compiler_fence())
     {
         fence(order);
     }

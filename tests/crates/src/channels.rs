@@ -254,3 +254,19 @@ mod tokio {
         both(|| notify.notify_one(), || block_on(notify.notified()));
     }
 }
+
+mod crossfire {
+    use super::*;
+    use ::crossfire::mpmc::bounded_blocking;
+
+    #[test]
+    fn bounded() {
+        let (sender, receiver) = bounded_blocking(1);
+        let send = || {
+            sender.send(1).unwrap();
+            sender.send(2).unwrap();
+        };
+        let ((), received) = both(send, || [receiver.recv().unwrap(), receiver.recv().unwrap()]);
+        assert_eq!(received, [1, 2]);
+    }
+}

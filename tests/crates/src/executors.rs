@@ -56,6 +56,15 @@ mod async_executor {
 }
 
 mod smol {
+    use std::time::{Duration, Instant};
+
+    #[test]
+    fn an_hour_passes() {
+        let (begun, hour) = (Instant::now(), Duration::from_secs(3_600));
+        ::smol::block_on(::smol::Timer::after(hour));
+        assert!(begun.elapsed() >= hour);
+    }
+
     #[test]
     fn a_task_runs() {
         let task = ::smol::spawn(async { 1 });

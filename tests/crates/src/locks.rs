@@ -194,3 +194,17 @@ mod atomic_refcell {
         assert!((1..=2).contains(&cell.into_inner()));
     }
 }
+
+mod try_lock {
+    use super::*;
+    use ::try_lock::TryLock;
+
+    #[test]
+    fn a_lock_that_nobody_waits_for() {
+        let lock = TryLock::new(0);
+        let add = || lock.try_lock().map(|mut n| *n += 1).is_some();
+        let (other, own) = both(add, add);
+        assert!(other || own);
+        assert_eq!(lock.into_inner(), u32::from(other) + u32::from(own));
+    }
+}

@@ -132,3 +132,47 @@ mod left_right {
         assert!(seen <= 1);
     }
 }
+
+mod flurry {
+    use super::*;
+    use ::flurry::HashMap;
+
+    #[test]
+    fn insertions() {
+        let map = HashMap::new();
+        let insert = |key| _ = map.pin().insert(key, key);
+        both(|| insert(1), || insert(2));
+        assert_eq!((map.pin().get(&1), map.pin().get(&2)), (Some(&1), Some(&2)));
+    }
+}
+
+mod evmap {
+    use super::*;
+
+    #[test]
+    fn a_reader_sees_what_was_published() {
+        let (mut writer, reader) = ::evmap::new();
+        let publish = || {
+            writer.insert(1, 7);
+            writer.publish();
+        };
+        let (seen, ()) = both(move || reader.get_one(&1).map(|value| *value), publish);
+        assert!(seen.is_none() || seen == Some(7));
+    }
+}
+
+mod lockfree {
+    use super::*;
+    use ::lockfree::map::Map;
+
+    #[test]
+    fn insertion_and_removal() {
+        let map = Map::new();
+        let insert_and_remove = || {
+            map.insert(1, 1);
+            map.remove(&1);
+        };
+        both(insert_and_remove, || _ = map.insert(1, 2));
+        assert!(map.get(&1).is_none_or(|entry| *entry.val() == 2));
+    }
+}

@@ -133,3 +133,53 @@ mod portable_atomic {
         assert_eq!((n.into_inner(), x.into_inner()), (2, 1 << 101));
     }
 }
+
+mod arcshift {
+    use super::*;
+    use ::arcshift::ArcShift;
+
+    #[test]
+    fn updates() {
+        let mut own = ArcShift::new(1);
+        let mut other = own.clone();
+        let (updated, seen) = both(
+            move || {
+                other.update(2);
+                *other.get()
+            },
+            || *own.get(),
+        );
+        assert_eq!(updated, 2);
+        assert!(seen == 1 || seen == 2);
+        assert_eq!(*own.get(), 2);
+    }
+}
+
+mod rcu_cell {
+    use super::*;
+    use ::rcu_cell::RcuCell;
+
+    #[test]
+    fn a_value_is_replaced() {
+        let cell = RcuCell::new(1);
+        let (_, seen) = both(|| cell.write(2), || cell.read().map(|value| *value));
+        assert!(seen == Some(1) || seen == Some(2));
+        assert_eq!(cell.read().map(|value| *value), Some(2));
+    }
+}
+
+mod atomicbox {
+    use super::*;
+    use ::atomicbox::AtomicBox;
+    use std::sync::atomic::Ordering::AcqRel;
+
+    #[test]
+    fn two_values_are_swapped() {
+        let shared = AtomicBox::new(Box::new(1));
+        let (other, own) = both(
+            || *shared.swap(Box::new(2), AcqRel),
+            || *shared.swap(Box::new(3), AcqRel),
+        );
+        assert!([(1, 2), (3, 1)].contains(&(other, own)));
+    }
+}

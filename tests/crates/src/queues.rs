@@ -232,3 +232,21 @@ mod swap_buffer_queue {
         assert_eq!(sorted(all), [1]);
     }
 }
+
+mod heapless {
+    use super::*;
+    use ::heapless::spsc;
+
+    #[test]
+    fn one_producer_and_one_consumer() {
+        let mut queue = spsc::Queue::<u32, 4>::new();
+        let (mut producer, mut consumer) = queue.split();
+        let mut take = || consumer.dequeue();
+        let (_, mut taken) = both(
+            move || [1, 2].map(|value| producer.enqueue(value)),
+            || vec![take(), take()],
+        );
+        taken.extend([take(), take()]);
+        assert!(taken.into_iter().flatten().eq([1, 2]));
+    }
+}

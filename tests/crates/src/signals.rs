@@ -2,7 +2,10 @@
 
 use crate::both;
 use std::future::poll_fn;
-use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::atomic::{
+    AtomicBool,
+    Ordering::{Relaxed, SeqCst},
+};
 use std::task::Poll;
 
 mod event_listener {
@@ -82,5 +85,57 @@ mod diatomic_waker {
             },
             || block_on(sink.wait_until(|| flag.load(SeqCst).then_some(()))),
         );
+    }
+}
+
+mod async_event {
+    use super::*;
+    use ::async_event::Event;
+    use ::futures_lite::future::block_on;
+
+    #[test]
+    fn a_flag_is_awaited() {
+        let (event, flag) = (Event::new(), AtomicBool::new(false));
+        both(
+            || {
+                flag.store(true, Relaxed);
+                event.notify_one();
+            },
+            || block_on(event.wait_until(|| flag.load(Relaxed).then_some(()))),
+        );
+    }
+}
+
+mod want {
+    use super::*;
+    use ::futures_lite::future::block_on;
+
+    #[test]
+    fn a_wish_is_told() {
+        let (mut giver, mut taker) = ::want::new();
+        let asks = || block_on(poll_fn(|context| giver.poll_want(context)));
+        let ((), told) = both(|| taker.want(), asks);
+        assert!(told.is_ok());
+    }
+}
+
+mod waitgroup {
+    use super::*;
+    use ::futures_lite::future::block_on;
+    use ::waitgroup::WaitGroup;
+    use std::sync::atomic::AtomicUsize;
+
+    #[test]
+    fn work_is_done_when_the_wait_is_over() {
+        let (group, done) = (WaitGroup::new(), AtomicUsize::new(0));
+        let worker = group.worker();
+        let work = || {
+            done.store(1, SeqCst);
+            drop(worker);
+        };
+        both(work, || {
+            block_on(group.wait());
+            assert_eq!(done.load(SeqCst), 1);
+        });
     }
 }

@@ -10,7 +10,7 @@
 //!
 //! A descriptor that an execution leaves open is closed before the next one opens another: `c_io/left_open.rs`.
 //!
-//! **Misses.** `select`, `epoll_pwait2`, `io_uring`, and programs that call the system without the C library. A blocking
+//! **Misses.** `select`, `io_uring`, and programs that call the system without the C library. A blocking
 //! write of more than fits waits in the system. Waits for other processes, and for locks of files.
 
 mod children;
@@ -19,6 +19,7 @@ pub mod left_open;
 mod timers;
 
 use crate::c_library::{Function, functions};
+use crate::futex;
 use crate::name::name;
 use crate::sync::atomic::by_address;
 use crate::waits_at::{At, Effect};
@@ -26,7 +27,7 @@ use inside::all_inside;
 use intermezzo_engine::runtime::{AT_REST, Engine, WaitLimits, Wake};
 use intermezzo_sdk::MemoryOrder;
 use libc::{
-    c_int, c_short, c_void, epoll_event, iovec, msghdr, nfds_t, pollfd, sigset_t, size_t, sockaddr,
+    c_int, c_long, c_short, c_void, epoll_event, iovec, msghdr, nfds_t, pollfd, sigset_t, size_t, sockaddr,
     socklen_t, ssize_t, timespec,
 };
 use std::cell::Cell;
@@ -49,6 +50,7 @@ pub fn take_over() {
     PROCESS.store(std::process::id(), Relaxed);
     black_box(epoll_wait as unsafe extern "C" fn(_, _, _, _) -> _);
     black_box(epoll_pwait as unsafe extern "C" fn(_, _, _, _, _) -> _);
+    black_box(epoll_pwait2 as unsafe extern "C" fn(_, _, _, _, _) -> _);
     black_box(epoll_ctl as unsafe extern "C" fn(_, _, _, _) -> _);
     black_box(poll as unsafe extern "C" fn(_, _, _) -> _);
     black_box(ppoll as unsafe extern "C" fn(_, _, _, _) -> _);
@@ -469,6 +471,85 @@ functions! {
         // SAFETY: as the caller says.
         change(engine, descriptor, 0, || unsafe { system(descriptor) })
     };
+}
+
+/// Waits for events, with a limit in nanoseconds, while some signals are kept off. The C library may be too old to have
+/// it.
+///
+/// # Safety
+/// As for the C library's function of this name.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn epoll_pwait2(
+    epoll: c_int,
+    into: *mut epoll_event,
+    most: c_int,
+    limit: *const timespec,
+    signals: *const sigset_t,
+) -> c_int {
+    const MASK_BYTES: usize = 8;
+    static NOW: timespec = timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    let system = |limit: *const timespec| {
+        // SAFETY: the arguments are the caller's.
+        unsafe {
+            futex::system()(
+                libc::SYS_epoll_pwait2,
+                epoll,
+                into,
+                most,
+                limit,
+                signals,
+                MASK_BYTES,
+            ) as c_int
+        }
+    };
+    // SAFETY: as the caller says.
+    let time =
+        unsafe { limit.as_ref() }.map(|limit| Duration::new(limit.tv_sec as u64, limit.tv_nsec as u32));
+    let inside = Engine::of_test().and_then(|engine| {
+        // Nothing may unwind out of a function of C.
+        engine.keep_from_unwinding(|| {
+            await_ready(
+                engine,
+                || all_inside(engine, [epoll]),
+                time,
+                |limit| {
+                    system(if limit == 0 {
+                        &raw const NOW
+                    } else {
+                        std::ptr::null()
+                    })
+                },
+            )
+        })
+    });
+    inside.unwrap_or_else(|| system(limit))
+}
+
+/// Performs the call of the system with this number, if it is one that is in place of the system's here.
+///
+/// # Safety
+/// As for that call.
+pub(crate) unsafe fn by_number(number: c_long, arguments: [c_long; 5]) -> Option<c_long> {
+    let [a, b, c, d, e] = arguments;
+    let int = |argument: c_long| argument as c_int;
+    fn pointer<T>(argument: c_long) -> *mut T {
+        std::ptr::with_exposed_provenance_mut(argument as usize)
+    }
+    // SAFETY: as the caller says.
+    let result = unsafe {
+        match number {
+            libc::SYS_eventfd2 => left_open::eventfd(a as libc::c_uint, int(b)),
+            libc::SYS_epoll_pwait2 => epoll_pwait2(int(a), pointer(b), int(c), pointer(d), pointer(e)),
+            libc::SYS_timerfd_create => timers::timerfd_create(int(a), int(b)),
+            libc::SYS_timerfd_settime => timers::timerfd_settime(int(a), int(b), pointer(c), pointer(d)),
+            libc::SYS_timerfd_gettime => timers::timerfd_gettime(int(a), pointer(b)),
+            _ => return None,
+        }
+    };
+    Some(result.into())
 }
 
 /// Returns the descriptors of the entries that a caller of `poll` passes.

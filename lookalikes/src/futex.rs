@@ -7,6 +7,7 @@
 //! time, or spuriously. Which waiter is woken is a choice if the environment says so, as it is
 //! for a condition variable.
 
+use crate::c_io;
 use crate::c_library::Function;
 use crate::c_random::fill;
 use crate::sync::atomic::by_address::AtomicU32;
@@ -143,7 +144,7 @@ static SYSTEM: Function = Function::named(c"syscall");
 type Syscall = unsafe extern "C" fn(c_long, ...) -> c_long;
 
 /// Returns the C library's own `syscall`.
-fn system() -> Syscall {
+pub(crate) fn system() -> Syscall {
     // SAFETY: this is its type.
     unsafe { std::mem::transmute::<*mut libc::c_void, Syscall>(SYSTEM.address()) }
 }
@@ -153,8 +154,8 @@ pub fn take_over() {
     std::hint::black_box(syscall as unsafe extern "C" fn(_, _, _, _, _, _, _) -> _);
 }
 
-/// Calls the system: the C library's function of this name, except for futexes and random numbers inside an execution.
-/// A `membarrier` there is noted, too.
+/// Calls the system: the C library's function of this name, except for futexes, random numbers and what [`c_io`] has in place
+/// of the system's, inside an execution. A `membarrier` there is noted, too.
 ///
 /// # Safety
 /// As for that function.
@@ -191,6 +192,12 @@ pub unsafe extern "C" fn syscall(
             }
             None => {}
         }
+    }
+    if Engine::of_test().is_some()
+        // SAFETY: as the caller says.
+        && let Some(result) = unsafe { c_io::by_number(number, [a, b, c, d, e]) }
+    {
+        return result;
     }
     // SAFETY: as the caller says.
     unsafe { system()(number, a, b, c, d, e, f) }

@@ -10,7 +10,8 @@ use std::process::Command;
 const LIBC: &str = "[dev-dependencies]\nlibc = \"0.2\"\n";
 const ALL_OF_TOKIO: &str = "[dev-dependencies]\ntokio = { version = \"1\", features = [\"full\"] }\n";
 
-const RUSTIX: &str = "[dev-dependencies]\nrustix = { version = \"1\", features = [\"event\", \"time\"] }\n";
+const RUSTIX: &str =
+    "[dev-dependencies]\nrustix = { version = \"1\", features = [\"event\", \"time\"] }\nlibc = \"0.2\"\n";
 
 const TOKIO: &str = r#"
 use std::sync::Arc;
@@ -226,12 +227,13 @@ fn a_call_is_repeated_for_ever() {
 /// Left to itself, rustix calls the system without the C library.
 const TIMERS: &str = r#"
 use rustix::event::{EventfdFlags, epoll, eventfd};
-use rustix::fd::OwnedFd;
+use rustix::fd::{AsRawFd, OwnedFd};
 use rustix::io::{read, write};
 use rustix::time::{
     Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create, timerfd_gettime, timerfd_settime,
 };
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -350,6 +352,33 @@ fn a_timer_comes_after_what_is_earlier() {
     assert_eq!(timer_or_event(Duration::from_millis(500)), 1);
 }
 
+/// Waits with a limit, by a call that rustix has no function for.
+#[test]
+fn a_limit_in_nanoseconds_is_virtual() {
+    let (begun, set) = (Instant::now(), epoll::create(epoll::CreateFlags::CLOEXEC).unwrap());
+    let limit = Timespec { tv_sec: 100, tv_nsec: 5 };
+    let mut event = [0_u64; 2];
+    let called = unsafe { libc::syscall(libc::SYS_epoll_pwait2, set.as_raw_fd(), &mut event, 1, &limit, 0, 8) };
+    assert_eq!(called, 0);
+    let passed = begun.elapsed();
+    assert!(passed >= Duration::new(100, 5) && passed < Duration::from_secs(101), "{passed:?}");
+}
+
+/// There are more executions than the numbers that descriptors may have here.
+#[test]
+fn events_and_timers_are_left_open() {
+    let left = (eventfd(0, EventfdFlags::CLOEXEC).unwrap(), timer());
+    let n = Arc::new(AtomicUsize::new(0));
+    let tasks = [0; 4].map(|_| {
+        let n = n.clone();
+        thread::spawn(move || n.fetch_add(1, SeqCst))
+    });
+    n.fetch_add(1, SeqCst);
+    tasks.map(|task| task.join().unwrap());
+    assert!(left.0.as_raw_fd() < 64);
+    std::mem::forget(left);
+}
+
 #[test]
 fn nothing_comes() {
     let (timer, event) = (timer(), eventfd(0, EventfdFlags::CLOEXEC).unwrap());
@@ -446,6 +475,8 @@ fn timers_of_the_system_have_virtual_time() {
         ("the_first_timer_comes_first", "pass", ""),
         ("a_timer_comes_before_what_is_later", "pass", ""),
         ("a_timer_comes_after_what_is_earlier", "pass", ""),
+        ("a_limit_in_nanoseconds_is_virtual", "pass", ""),
+        ("events_and_timers_are_left_open", "pass", ""),
         ("nothing_comes", "fail", "deadlock"),
     ];
     let all = check("timers", &ran, &verdicts);

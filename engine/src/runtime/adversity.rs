@@ -116,6 +116,13 @@ impl Engine {
         self.with(|rt| rt.world.capped.weaker_orders |= order != MemoryOrder::SeqCst);
     }
 
+    /// Notes a look at something that other tasks change, with this ordering: at a reference count, the end of a task, or
+    /// poison. If it orders nothing, later operations could read values from before the changes under a memory model.
+    pub fn note_look(self, order: MemoryOrder) {
+        let orders_nothing = matches!(order, MemoryOrder::Relaxed | MemoryOrder::None);
+        self.with(|rt| rt.world.capped.weaker_orders |= orders_nothing);
+    }
+
     /// Notes that the test has the system order all its tasks at once.
     pub fn note_barrier(self) {
         self.with(|rt| rt.world.capped.barriers = true);

@@ -49,5 +49,8 @@ fn perform<B: Poison + ?Sized>(
     // SAFETY: as above.
     let poisoned = act(unsafe { &*B::flag(body) });
     engine.commit(access, u64::from(poisoned), 0);
+    if poisoned {
+        engine.note_look(access.order);
+    }
     poisoned
 }

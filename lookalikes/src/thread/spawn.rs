@@ -245,7 +245,9 @@ impl<T> Joinable<T> {
         engine.enter(access);
         let (ended, late) = engine.look_for_end(self.task);
         engine.commit(access, u64::from(ended), if late { LATE } else { 0 });
-        if !ended {
+        if ended {
+            engine.note_look(access.order);
+        } else {
             engine.changed_nothing(access, 0);
         }
         ended

@@ -169,6 +169,9 @@ impl Turn {
 
     /// Records that a count was only read.
     pub(super) fn looked(self, count: usize) {
+        if let Some((engine, access)) = &self.0 {
+            engine.note_look(access.order);
+        }
         self.did(SyncVarOp::CountRead, count, count);
     }
 }

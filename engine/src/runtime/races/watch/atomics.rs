@@ -76,6 +76,9 @@ fn counted<T: Copy + Into<u64>, R>(
         std::cmp::Ordering::Greater => SyncVarOp::CountDown,
         std::cmp::Ordering::Equal => SyncVarOp::CountRead,
     };
+    if access.op == SyncVarOp::CountRead {
+        engine.note_look(order);
+    }
     let exchanges = kind == Kind::Exchanges;
     if exchanges && access.op == SyncVarOp::CountRead {
         engine.fail_to_count();

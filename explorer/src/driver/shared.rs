@@ -13,6 +13,7 @@ use super::{Decide, OnProgress, Progress};
 use crate::report::Finding;
 use crate::retry::{Departed, DepartedOfAll};
 use crate::settings::Settings;
+pub(super) use fallback::Cause;
 use fallback::Fallback;
 use intermezzo_engine::memory_model::RaisedOrders;
 use intermezzo_engine::runtime::CutOffTime;

@@ -4,7 +4,7 @@ use super::checkpoint::Ending;
 use super::found;
 use super::pace::Pace;
 use super::running_guard::RunningGuard;
-use super::shared::{End, Kind, Shared, WorkerState};
+use super::shared::{Cause, End, Kind, Shared, WorkerState};
 use super::span_totals::Counts;
 use crate::classify;
 use crate::report::Finding;
@@ -149,7 +149,7 @@ impl<'a> WorkerLoop<'a> {
                         let completed = self.worker.status(0).progress;
                         self.trial = self.common.keep_to_bound(&why.to_string(), completed);
                     }
-                    _ => self.common.fall_back(why.sound(), drawn, why.to_string(), true),
+                    _ => self.common.fall_back(&Cause::Plans(why), drawn),
                 }
                 continue;
             }
@@ -347,7 +347,7 @@ impl<'a> WorkerLoop<'a> {
                 None => "the test does something for which a stronger one is not sound".to_owned(),
             },
         };
-        self.common.fall_back(sound, drawn, reason, false);
+        self.common.fall_back(&Cause::Test(sound, reason), drawn);
     }
 
     /// Continues with the weaker reduction that took over. Wakes the workers that wait for work of the previous search.

@@ -5,6 +5,7 @@ use crate::driver::shares;
 use crate::settings::{Settings, search};
 use intermezzo_engine::strategy::{FallbackReason, SoFar, Strategy};
 use intermezzo_engine::trace::SoundReduction;
+use std::fmt;
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering::SeqCst;
 
@@ -26,6 +27,33 @@ enum Stage {
 impl Stage {
     fn is_within_bound(self) -> bool {
         matches!(self, Stage::Trial | Stage::Bound)
+    }
+}
+
+/// The cause for which a weaker reduction takes over.
+pub(in crate::driver) enum Cause {
+    /// The test does something for which no stronger reduction is sound; in words.
+    Test(SoundReduction, String),
+    /// The plans of the present search are not reliable. Those of another search of the test may be.
+    Plans(FallbackReason),
+}
+
+impl Cause {
+    /// Returns the strongest reduction that may take over.
+    fn sound(&self) -> SoundReduction {
+        match self {
+            Cause::Test(sound, _) => *sound,
+            Cause::Plans(why) => why.sound(),
+        }
+    }
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Cause::Test(_, reason) => reason.fmt(f),
+            Cause::Plans(why) => why.fmt(f),
+        }
     }
 }
 
@@ -58,6 +86,11 @@ impl Fallback {
         }
     }
 
+    /// Notes that nothing stronger than the present reduction suits the test, with the note that says why.
+    fn suit_test(&mut self, note: &str) {
+        self.sound_for_test = (self.sound, Some(note.to_owned()));
+    }
+
     fn enter(&mut self, stage: Stage) {
         self.forgets_traces |= self.stage.is_within_bound() != stage.is_within_bound();
         self.stage = stage;
@@ -75,16 +108,11 @@ impl Fallback {
 }
 
 impl Shared<'_> {
-    /// Switches all workers to a weaker reduction, because the test does something for which the current one is not
-    /// sound; or because of the plans of the search, if `by_plans`.
+    /// Switches all workers to the reduction that this cause calls for, if it is weaker than the present one. `drawn` is the
+    /// number of samples that were drawn.
     #[cold]
-    pub(in crate::driver) fn fall_back(
-        &self,
-        sound: SoundReduction,
-        drawn: u64,
-        reason: String,
-        by_plans: bool,
-    ) {
+    pub(in crate::driver) fn fall_back(&self, cause: &Cause, drawn: u64) {
+        let sound = cause.sound();
         let mut weaker = self.weaker.lock().unwrap_or_else(PoisonError::into_inner);
         if sound <= weaker.sound {
             return;
@@ -96,10 +124,13 @@ impl Shared<'_> {
         }
         let search = weaker.search(self.settings, drawn);
         let note = match search.status(&SoFar::default()).reduction {
-            "none" => format!("reduction: none from here on, because {reason}"),
-            weaker => format!("reduction: `{weaker}` took over, because {reason}"),
+            "none" => format!("reduction: none from here on, because {cause}"),
+            weaker => format!("reduction: `{weaker}` took over, because {cause}"),
         };
-        self.hand_over(&mut weaker, search, note, by_plans);
+        if let Cause::Test(..) = cause {
+            weaker.suit_test(&note);
+        }
+        self.hand_over(&mut weaker, search, note);
     }
 
     /// Begins the search within the bound, because the search without it has run out of steps. `completed` is the part that
@@ -115,7 +146,10 @@ impl Shared<'_> {
         let search = weaker.search(self.settings, 0);
         let most = self.settings.preemptions.unwrap_or(u32::MAX);
         let note = format!("preemptions: at most {most} from here on, because {reason}");
-        self.hand_over(&mut weaker, search, note, is_first);
+        if !is_first {
+            weaker.suit_test(&note);
+        }
+        self.hand_over(&mut weaker, search, note);
         is_trial.then(|| search::steps_of_trial(self.settings))
     }
 
@@ -133,17 +167,14 @@ impl Shared<'_> {
         weaker.sound = sound;
         let search = weaker.search(self.settings, 0);
         let words = "preemptions: no bound for now, because the test has many executions within it, too";
-        self.hand_over(&mut weaker, search, words.to_owned(), true);
+        self.hand_over(&mut weaker, search, words.to_owned());
         self.books().gave_way = note;
     }
 
     /// Has this search take over, with a note that says why.
-    fn hand_over(&self, weaker: &mut Fallback, search: Box<dyn Strategy>, note: String, by_plans: bool) {
+    fn hand_over(&self, weaker: &mut Fallback, search: Box<dyn Strategy>, note: String) {
         self.say(&note);
         weaker.shares = shares(search, self.settings.jobs).into_iter().map(Some).collect();
-        if !by_plans {
-            weaker.sound_for_test = (weaker.sound, Some(note.clone()));
-        }
         let mut books = self.books();
         // A checkpoint describes the current search only.
         (books.planned, books.redundant) = (weaker.sound, 0);

@@ -121,6 +121,16 @@ impl State for Progress {
     }
 }
 
+impl Progress {
+    /// Returns the effect of a look at whether the future is complete.
+    fn look(&mut self) -> Did<bool> {
+        Did {
+            read: u64::from(self.complete),
+            ..Did::just(SyncVarOp::OnceCheck, self.complete)
+        }
+    }
+}
+
 /// Runs a future on a new task. If the handle is dropped, the future continues by itself.
 ///
 /// # Panics
@@ -136,9 +146,12 @@ where
     let shared = progress.clone();
     let thread = thread::spawn(move || {
         let outcome = catch_unwind(AssertUnwindSafe(|| block_on_at(future, site, When::Now)));
-        let waiting = shared.perform(SyncVarOp::Unpark, site, When::Now, |progress| {
+        let waiting = shared.perform(SyncVarOp::OnceEnd, site, When::Now, |progress| {
             progress.complete = true;
-            Did::just(SyncVarOp::Unpark, progress.waiting.take())
+            Did {
+                written: 1,
+                ..Did::just(SyncVarOp::OnceEnd, progress.waiting.take())
+            }
         });
         if let Some(waker) = waiting.flatten() {
             waker.wake();
@@ -169,10 +182,7 @@ impl<T> JoinHandle<T> {
     pub fn is_finished(&self) -> bool {
         let looked = self
             .progress
-            .perform(SyncVarOp::TaskCheck, Site::caller(), When::Now, |progress| Did {
-                read: u64::from(progress.complete),
-                ..Did::just(SyncVarOp::TaskCheck, progress.complete)
-            });
+            .perform(SyncVarOp::OnceCheck, Site::caller(), When::Now, Progress::look);
         looked.expect("a look waits for nothing")
     }
 }
@@ -194,13 +204,13 @@ impl<T> Future for JoinHandle<T> {
         let mut waker = Some(context.waker().clone());
         let complete = self
             .progress
-            .perform(SyncVarOp::Park, Site::caller(), When::Now, |progress| {
-                if progress.complete {
-                    return Did::just(SyncVarOp::Park, true);
+            .perform(SyncVarOp::OnceCheck, Site::caller(), When::Now, |progress| {
+                if !progress.complete {
+                    // Only the completion looks at the waker. The caller drops the previous one, not this function, which
+                    // borrows the state.
+                    std::mem::swap(&mut progress.waiting, &mut waker);
                 }
-                // The caller drops the previous waker, not this function, which borrows the state.
-                std::mem::swap(&mut progress.waiting, &mut waker);
-                Did::just(SyncVarOp::TaskCheck, false)
+                progress.look()
             });
         if complete != Some(true) {
             return Poll::Pending;

@@ -149,7 +149,6 @@ impl<S: State> Gated<S> {
                         deadline: Some(engine.deadline(limit, site)),
                         may_end_spuriously: false,
                     };
-                    engine.may_find_gate_open(access);
                     (engine.enter_gated(access, gates, wait_limits), gates)
                 }
             };

@@ -2,7 +2,7 @@
 
 use super::op_info::FOLLOWS;
 use super::step::Begun;
-use super::{Class, Key, NONE, NewEntry, StepAccess, Trace};
+use super::{Class, Key, KeyAccess, NONE, NewEntry, StepAccess, Trace};
 use crate::record::Gates;
 use intermezzo_sdk::SyncVarOp;
 
@@ -147,6 +147,22 @@ impl Trace {
             }
             next = entry.before;
         }
+    }
+
+    /// Returns `true` if one of these gates of a key's variable is open after those of its accesses whose steps are taken. Of
+    /// accesses that do not commute, these are the first ones.
+    pub fn is_gate_open_after(&self, key: Key, gates: Gates, is_taken: impl Fn(usize) -> bool) -> bool {
+        let list = self.keys.get(key.index()).map_or(&[][..], Vec::as_slice);
+        let taken = |access: &KeyAccess| is_taken(self.entries[access.entry as usize].step as usize);
+        let next = list.iter().rposition(taken).map_or(0, |last| {
+            // The ends of a channel that are closed open a gate together.
+            let group = list[last].group as usize;
+            match list[group..=last].iter().all(taken) {
+                true => last + 1,
+                false => group,
+            }
+        });
+        list.get(next).is_some_and(|next| next.gates & gates != 0)
     }
 
     /// Returns the steps with accesses to a key, before `group` in its list, that an operation could have preceded: one

@@ -16,7 +16,7 @@ pub enum SoundReduction {
     /// Source sets, which plan one step: for parked tasks, if there is no bound.
     SourceSets,
     /// Happens-before caching, which plans none: for queries whether a task has ended, waits until all tasks are quiet,
-    /// and waits with a limit at channels and at primitives of the test's own.
+    /// and waits with a limit at primitives of the test's own.
     Caching,
     /// No reduction: for regions in which the test turns preemptions off.
     Nothing,

@@ -1,7 +1,8 @@
 //! Waits with a limit, and the virtual time that would end them in another order of steps.
 
 use super::{Class, Key, StepAccess, Trace};
-use crate::record::{Task, TimesOut};
+use crate::record::{Gates, Task, TimesOut};
+use intermezzo_sdk::SyncVarOp;
 
 /// The time at which a wait times out.
 #[derive(Clone, Copy, Debug)]
@@ -10,6 +11,8 @@ pub struct Limit {
     may_be_early: bool,
     /// The virtual time from which on it may time out in any case.
     deadline: u64,
+    /// The gates of the operation's own variable at which it waits; 0 if it waits for a notification or a token.
+    gates: Gates,
 }
 
 impl Limit {
@@ -18,7 +21,17 @@ impl Limit {
         Limit {
             may_be_early: task.times_out == TimesOut::Early,
             deadline: task.deadline,
+            gates: match task.pending.access.op {
+                SyncVarOp::Park | SyncVarOp::CondvarWake => 0,
+                _ => task.pending.gates,
+            },
         }
+    }
+
+    /// Returns the gates of the operation's own variable at which it waits; 0 if it waits for a notification or a token. It
+    /// passes if one is open, whatever the time.
+    pub fn gates(&self) -> Gates {
+        self.gates
     }
 
     /// Returns the class of the access to virtual time of a time-out at this time. One that was due reads the time, and
@@ -95,21 +108,24 @@ impl Trace {
     /// Returns `true` if a step ended a wait with a limit.
     #[inline(always)]
     pub fn is_timed_wait(&self, step: usize) -> bool {
-        !self.timed_waits.is_empty() && self.timed_wait(step).is_some()
+        self.limit(step).is_some()
+    }
+
+    /// Returns the limit of the wait that a step ended, if there is one.
+    #[inline(always)]
+    pub fn limit(&self, step: usize) -> Option<Limit> {
+        match self.timed_waits.is_empty() {
+            true => None,
+            false => self.limit_among(step),
+        }
     }
 
     #[inline(never)]
-    fn timed_wait(&self, step: usize) -> Option<&TimedWait> {
+    fn limit_among(&self, step: usize) -> Option<Limit> {
         let found = self
             .timed_waits
             .binary_search_by_key(&(step as u32), |wait| wait.step);
-        found.ok().map(|at| &self.timed_waits[at])
-    }
-
-    /// Returns the class of the access to virtual time of a step that ends a wait with a limit, if it is to time out at
-    /// this time: see [`Limit::class_at`].
-    pub fn class_of_time_out(&self, step: usize, time: u64) -> Option<Class> {
-        self.timed_wait(step)?.limit.class_at(time)
+        found.ok().map(|at| self.timed_waits[at].limit)
     }
 
     /// Returns `true` if a step moves virtual time, or makes it known that time has passed.

@@ -124,7 +124,7 @@ impl Random {
 }
 
 /// The number of groups of operations that are drawn together, so that they interact.
-const THEMES: usize = 14;
+const THEMES: usize = 15;
 
 /// The maximum estimated number of orders of a program's steps. The reference runs each of them.
 const ORDERS_MAX: f64 = 150.0;
@@ -313,6 +313,18 @@ fn operation(random: &mut Random, theme: usize, me: usize, tasks: usize, ops: &m
             9 => ops.extend([Read, Unlock]),
             10 => ops.push([Join(other), PoisonRwLock][which]),
             _ => ops.extend([Write, Unlock]),
+        },
+        // Waits with a limit for a message, and what may end them or come before they end.
+        14 => match below(14) {
+            0..4 => ops.push(ReceiveTimeout(channel)),
+            4..6 => ops.push(Send(channel, value)),
+            6 => ops.push(TrySend(channel, value)),
+            7 => ops.push(TryReceive(channel)),
+            8 | 9 => ops.push(CloseSender(channel)),
+            10 => ops.push([Sleep, Look][which]),
+            11 => ops.push([ParkTimeout, Unpark(other)][which]),
+            12 => ops.push(Add(which)),
+            _ => ops.extend([Lock(0), WaitTimeout]),
         },
         _ => ops.push(match below(6) {
             0 => Await(which),

@@ -21,6 +21,7 @@ mod counted;
 mod families;
 mod fairness;
 mod fates;
+mod futures;
 mod handles;
 mod hard;
 mod interleavings;

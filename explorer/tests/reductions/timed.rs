@@ -9,7 +9,7 @@ use crate::variable;
 use intermezzo_explorer::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use intermezzo_explorer::sync::{Condvar, Mutex, mpsc};
 use intermezzo_explorer::time::Instant;
-use intermezzo_explorer::{Coverage, Explorer, Reduction, Strategy, thread};
+use intermezzo_explorer::{Coverage, Environment, Explorer, Reduction, Strategy, thread};
 use std::time::Duration;
 
 /// The default number of random programs; `EXPLORED_TIMED` changes it.
@@ -235,6 +235,27 @@ fn one_trace_of_a_wait_and_a_look_at_time_is_run_twice() {
         (16, Some(15))
     );
     assert_eq!(run(|| _ = Instant::now()), (7, Some(6)));
+}
+
+/// Two senders, and a receiver whose time may be up before their messages: `dpor` runs each trace once.
+#[test]
+fn a_receiver_with_a_limit_is_reduced() {
+    let explorer = Explorer::new()
+        .environment(Environment::calm())
+        .strategy(Strategy::dfs())
+        .reduction(Reduction::Dpor);
+    let report = explorer.explore(|| {
+        let (sender, receiver) = mpsc::channel();
+        thread::scope(|scope| {
+            for value in 0..2 {
+                let sender = sender.clone();
+                scope.spawn(move || sender.send(value));
+            }
+            _ = receiver.recv_timeout(Duration::from_millis(1));
+        });
+    });
+    let ran = (report.reduction(), Some(report.executions()));
+    assert_eq!(ran, ("dpor", report.traces()), "{report}");
 }
 
 /// Fair scheduling holds back a task whose step a reduction expects.

@@ -5,9 +5,8 @@ use intermezzo_explorer::report::TextStyle;
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use intermezzo_explorer::sync::mpsc::channel;
 use intermezzo_explorer::{
-    Coverage, Environment, Explorer, Reduction, Report, Strategy, Verbosity, preemptions_off, thread,
+    Coverage, Environment, Explorer, Reduction, Report, Strategy, Verbosity, preemptions_off, quiesce, thread,
 };
-use std::time::Duration;
 
 fn auto() -> Explorer {
     Explorer::new()
@@ -57,7 +56,8 @@ fn every_execution_is_attributed() {
                 });
             }
         });
-        assert!(receiver.recv_timeout(Duration::from_millis(1)).is_ok());
+        quiesce();
+        assert!(receiver.recv().is_ok());
     });
     assert!(noted(&report, "took over"), "{report}");
     let (shares, before) = shares(&report)
@@ -227,8 +227,8 @@ fn what_is_drawn_is_found_by_somebody() {
     assert!(report.findings()[0].found_by.is_some(), "{report}");
 }
 
-/// The reduction that covers all traces is not sound for channels with a limit: the one that takes over is named, and the operation
-/// with its place.
+/// The reduction that covers all traces is not sound for waits until all is quiet: the one that takes over is named, and the
+/// operation with its place.
 #[test]
 fn a_weaker_reduction_takes_over_and_says_why() {
     let test = || {
@@ -240,7 +240,8 @@ fn a_weaker_reduction_takes_over_and_says_why() {
                 sender.send(1).unwrap();
             });
             n.fetch_add(1, SeqCst);
-            _ = receiver.recv_timeout(Duration::from_millis(1));
+            quiesce();
+            _ = receiver.recv();
         });
     };
     let report = auto().explore(test);
@@ -251,7 +252,7 @@ fn a_weaker_reduction_takes_over_and_says_why() {
     let (before, place) = note.split_once(" at ").unwrap_or_else(|| panic!("{note}"));
     assert_eq!(
         before,
-        "reduction: `caching` took over, because the test does something for which a stronger one is not sound: channel receive"
+        "reduction: `caching` took over, because the test does something for which a stronger one is not sound: quiesce"
     );
     assert!(place.contains("auto.rs:"), "{note}");
 }

@@ -1,11 +1,13 @@
 //! The second step of a race, where it comes before the first step and is known to be another one there.
 //!
-//! - A step that ended a wait with a limit may have to time out. If its time is not up, the race cannot be reversed.
+//! - A step that ended a wait with a limit may have to time out, because what ended it is not there. If its time is not up,
+//!   the race cannot be reversed.
 //! - A step that gave up the last share of a value leaves a share, and runs no destructor.
 
 use super::super::sleep::Footprint;
 use super::{Planned, Sequence};
-use intermezzo_engine::trace::{Class, Key, StepAccess, Trace};
+use intermezzo_engine::record::Gates;
+use intermezzo_engine::trace::{Class, Key, Limit, StepAccess, Trace};
 
 impl Sequence {
     /// Works out the footprint of the second step of the race before the step `earlier`, after the other steps of the
@@ -15,8 +17,8 @@ impl Sequence {
         let Some(later) = self.reversed else {
             return true;
         };
-        if trace.is_timed_wait(later) {
-            return self.ends_timed_wait(trace, earlier, later);
+        if let Some(limit) = trace.limit(later) {
+            return self.ends_timed_wait(trace, earlier, later, limit);
         }
         if trace.gives_up_share(later) {
             let only = trace.without_destructor(later, earlier);
@@ -26,14 +28,19 @@ impl Sequence {
     }
 
     #[cold]
-    fn ends_timed_wait(&mut self, trace: &Trace, earlier: usize, later: usize) -> bool {
+    fn ends_timed_wait(&mut self, trace: &Trace, earlier: usize, later: usize, limit: Limit) -> bool {
         let footprint = trace.footprint(later);
         let timed_out = footprint.iter().any(|access| access.key == Key::CLOCK);
-        if !timed_out && self.is_notified(trace, earlier, later, footprint) {
+        let own = footprint.first().filter(|_| limit.gates() != 0);
+        let is_over = || match own {
+            Some(own) => self.is_gate_open(trace, own.key, limit.gates(), earlier),
+            None => self.is_notified(trace, earlier, later, footprint),
+        };
+        if !timed_out && is_over() {
             return true;
         }
         let time = trace.time_after(self.last_move(trace, earlier, Some(later)));
-        let Some(class) = trace.class_of_time_out(later, time) else {
+        let Some(class) = limit.class_at(time) else {
             return false;
         };
         let mut otherwise = Footprint::from_slice(footprint);
@@ -44,6 +51,15 @@ impl Sequence {
         });
         self.otherwise = Some(otherwise);
         true
+    }
+
+    /// Returns `true` if one of these gates is open after the steps before `earlier` and those of the sequence, without the
+    /// second step of the race.
+    fn is_gate_open(&self, trace: &Trace, key: Key, gates: Gates, earlier: usize) -> bool {
+        let is_planned = |step| self.left().iter().any(|planned| planned.step() == Some(step));
+        trace.is_gate_open_after(key, gates, |step| {
+            step < earlier || self.reversed != Some(step) && is_planned(step)
+        })
     }
 
     /// Returns the last step that moves time: of those before `earlier`, and those of the sequence without `later`. Such

@@ -170,7 +170,7 @@ fn bugs_need_the_bounds_of_the_model() {
                 },
                 _ => Settings {
                     strategy: intermezzo::StrategyKind::DepthFirst(intermezzo::DepthFirstBounds {
-                        delays: most,
+                        delays: Some(most),
                         ..intermezzo::DepthFirstBounds::NONE
                     }),
                     ..calm()

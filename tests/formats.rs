@@ -1,7 +1,7 @@
 //! The guide's page of formats is complete: it has every field of every type that is written to a file, in the section
 //! of its format, and no type is missing. The page about passes has every limit.
 
-use intermezzo::Settings;
+use intermezzo::settings::Setting;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -345,7 +345,7 @@ fn what_is_on_the_page_is_there() {
                 .match_indices(&variant)
                 .map(|(at, _)| &named[at + variant.len()..]);
             fields.contains(word)
-                || Settings::all().iter().any(|setting| setting.name == word)
+                || Setting::named(word).is_some()
                 || named.contains(&format!("\"{word}\""))
                 || variants.any(is_variant)
         };

@@ -2,9 +2,10 @@
 
 use crate::cargo;
 use crate::problem::Problem;
+use crate::search_flags::{flag, with_or_without_value};
 use clap::error::Error;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
-use intermezzo::settings::{CommandSetting, Config};
+use intermezzo::settings::{CommandSetting, CommandSettings, Config};
 use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -19,37 +20,16 @@ pub(crate) type CommandFlags = Given<false>;
 /// The flags of `run`.
 pub(crate) type ProgramFlags = Given<true>;
 
-/// The settings that result from the flags and the file.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct CommandSettings {
-    pub(crate) unmodified: bool,
-    pub(crate) races: bool,
-    /// `true` if cargo-nextest runs the tests.
-    pub(crate) nextest: bool,
-    /// The file of known findings.
-    pub(crate) baseline: Option<PathBuf>,
-    /// The files of results for CI servers and code hosts.
-    pub(crate) junit: Option<PathBuf>,
-    pub(crate) sarif: Option<PathBuf>,
-    /// `true` if findings are printed as annotations of GitHub.
-    pub(crate) annotations: bool,
-    /// `true` if a run without an explored test is no failure.
-    pub(crate) allow_none: bool,
-}
-
 fn arg(setting: &'static CommandSetting) -> Arg {
     let arg = Arg::new(setting.name)
-        .long(setting.flag())
+        .long(flag(setting.name)[2..].to_owned())
         .value_name(setting.placeholder)
         .help(setting.help)
-        .value_parser(|value: &str| setting.check(value).map(|()| value.trim().to_owned()));
-    match setting.is_switch() {
-        true => arg
-            .num_args(0..=1)
-            .require_equals(true)
-            .default_missing_value("true"),
-        false => arg,
-    }
+        .value_parser(|value: &str| {
+            let set = setting.set(&mut CommandSettings::default(), value);
+            set.map(|()| value.to_owned())
+        });
+    with_or_without_value(arg, setting.placeholder)
 }
 
 /// Returns the settings that have flags.
@@ -103,39 +83,31 @@ impl CommandFlags {
     }
 
     fn over(&self, config: Option<&Config>) -> Result<CommandSettings, Problem> {
-        let flag = |name: &str| self.0.iter().find(|(given, _)| *given == name);
-        let flag = |name| flag(name).map(|(_, value)| value.as_str());
-        let in_file = |name: &str| {
-            let mut given = config?.of_command.iter();
-            Some(given.find(|given| given.name == name)?.value.as_str())
+        let mut settings = CommandSettings::default();
+        let set = |settings: &mut CommandSettings, name: &str, value: &str| {
+            let set = CommandSetting::named(name).and_then(|setting| setting.set(settings, value));
+            set.expect("it was checked when it was read");
         };
-        let is_on = |name| flag(name).or_else(|| in_file(name)) == Some("true");
-        let unmodified = is_on("unmodified");
+        if let Some(config) = config {
+            for given in &config.of_command {
+                set(&mut settings, &given.name, &given.value);
+            }
+            let directory = config.path.parent().unwrap_or(Path::new(""));
+            for file in [&mut settings.baseline, &mut settings.junit, &mut settings.sarif] {
+                *file = file.take().map(|file| directory.join(file));
+            }
+        }
+        for (name, value) in &self.0 {
+            set(&mut settings, name, value);
+        }
         // In the file `races` is for runs of unmodified code, so it may be there without `unmodified`.
-        if flag("races") == Some("true") && !unmodified {
+        if settings.races && !settings.unmodified && self.0.iter().any(|(name, _)| *name == "races") {
             return Err(Problem::usage(
                 "`--races` watches the memory of unmodified code: give `--unmodified`, too",
             ));
         }
-        let beside_file = |path: &str| {
-            let file = config.map_or(Path::new(""), |config| &config.path);
-            file.parent().unwrap_or(Path::new("")).join(path)
-        };
-        let path = |name| match (flag(name), in_file(name)) {
-            (Some("none"), _) | (None, Some("none")) => None,
-            (Some(path), _) => Some(PathBuf::from(path)),
-            (None, path) => path.map(beside_file),
-        };
-        Ok(CommandSettings {
-            unmodified,
-            races: unmodified && is_on("races"),
-            nextest: is_on("nextest"),
-            baseline: path("baseline"),
-            junit: path("junit"),
-            sarif: path("sarif"),
-            annotations: is_on("annotations"),
-            allow_none: is_on("allow_none"),
-        })
+        settings.races &= settings.unmodified;
+        Ok(settings)
     }
 }
 

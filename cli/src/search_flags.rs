@@ -50,17 +50,22 @@ fn arg(setting: &'static Setting) -> Arg {
             Ok(()) => Ok(value.to_owned()),
             Err(error) => Err(error.problem),
         });
-    let arg = match setting.placeholder {
+    let arg = with_or_without_value(arg, setting.placeholder);
+    match name {
+        "monitors" => arg.action(ArgAction::Append).allow_hyphen_values(true),
+        "detail" => arg.conflicts_with_all(SHORT_DETAIL.map(|(short, _)| short)),
+        _ => arg,
+    }
+}
+
+/// Lets a flag that is on or off have a value after `=` or none, and one with a number a wrong one to complain about.
+pub(crate) fn with_or_without_value(arg: Arg, placeholder: &str) -> Arg {
+    match placeholder {
         "BOOL" | "BOOL|LIST" => arg
             .num_args(0..=1)
             .require_equals(true)
             .default_missing_value("true"),
         "N" | "SECONDS" | "BYTES" => arg.allow_negative_numbers(true),
-        _ => arg,
-    };
-    match name {
-        "monitors" => arg.action(ArgAction::Append).allow_hyphen_values(true),
-        "detail" => arg.conflicts_with_all(SHORT_DETAIL.map(|(short, _)| short)),
         _ => arg,
     }
 }
@@ -88,15 +93,15 @@ const SELF_EVIDENT: [&str; 4] = ["a number", "seconds", "bytes", "`true` or `fal
 /// The greatest length of a list of values that is shown in a line of help.
 const SHORT: usize = 70;
 
-/// Returns the flag of a setting of an earlier release, which is refused with the setting to give instead.
-fn former((name, instead): &'static (&'static str, &'static str)) -> Arg {
-    Arg::new(*name)
+/// Returns a flag that there is not, which is refused with what to give instead.
+fn former((name, instead): (&'static str, String)) -> Arg {
+    Arg::new(name)
         .long(flag(name)[2..].to_owned())
         .hide(true)
         .value_name("VALUE")
         .num_args(0..=1)
         .default_missing_value("")
-        .value_parser(move |_: &str| Err::<String, _>(format!("there is no such flag any more: {instead}")))
+        .value_parser(move |_: &str| Err::<String, _>(format!("there is no such flag: {instead}")))
 }
 
 impl<const OF_REPLAYS: bool> Args for Flags<OF_REPLAYS> {
@@ -105,16 +110,10 @@ impl<const OF_REPLAYS: bool> Args for Flags<OF_REPLAYS> {
             let arg = Arg::new(name).long(name).help(help).action(ArgAction::SetTrue);
             arg.help_heading(Group::Output.heading())
         });
-        // Only former settings whose successor has a flag here.
-        let instead = |text: &str| settings(OF_REPLAYS).any(|now| text.contains(&format!("`{}`", now.name)));
-        let former = Settings::former()
-            .iter()
-            .filter(|(_, text)| instead(text))
-            .map(former);
         command
             .args(settings(OF_REPLAYS).map(arg))
             .args([quiet.conflicts_with(SHORT_DETAIL[1].0), verbose])
-            .args(former)
+            .args(settings(OF_REPLAYS).flat_map(Setting::formerly).map(former))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -177,8 +176,7 @@ impl SearchFlags {
             if let Some(memo) = settings.memo().filter(|memo| memo.is_relative()) {
                 let absolute = std::path::absolute(&memo).unwrap_or(memo);
                 settings.set_memo(absolute);
-                let shown = settings.values().find(|(known, _)| known == name);
-                *value = shown.expect("it is a setting").1;
+                *value = settings.value(name).expect("it is a setting");
             }
         }
         self
@@ -388,10 +386,7 @@ mod tests {
                 ["--keep-going=maybe", "--steps=1"],
                 "`maybe` is neither `true` nor `false`",
             ),
-            (
-                ["--delays", "2"],
-                "no such flag any more: give `strategy` `dfs(delays=K)`",
-            ),
+            (["--delays", "2"], "no such flag: give `strategy` `dfs(delays=N)`"),
             (
                 ["--quiet-atomics", "--steps=2"],
                 "give `reduction` `ordered-atomics` instead of `true`",

@@ -7,7 +7,6 @@ mod command;
 mod compatibility;
 mod config;
 mod declared;
-mod environment;
 mod journal;
 mod layers;
 mod members;
@@ -19,15 +18,13 @@ mod refusal;
 mod scope;
 pub(crate) mod search;
 mod spin_loops;
-mod strategy;
 #[cfg(feature = "config-files")]
 pub(crate) mod toml_text;
-mod value;
 #[doc(hidden)]
 pub mod variables;
 mod verbosity;
 
-pub use command::CommandSetting;
+pub use command::{CommandSetting, CommandSettings};
 pub use config::{Config, ConfigError, Given, Section};
 pub use declared::{Group, Setting, Settings};
 #[doc(hidden)]
@@ -51,6 +48,7 @@ pub use intermezzo_search::kinds::{
 use declared::SETTINGS;
 use intermezzo_engine::schedule::{Choice, Premises, Schedule, TestBinary};
 use intermezzo_engine::strategy::{SoFar, Strategy};
+use intermezzo_search::value::number;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -279,12 +277,6 @@ impl Settings {
         SETTINGS
     }
 
-    /// Returns the names that settings once had, each with the setting to give instead.
-    #[doc(hidden)]
-    pub fn former() -> &'static [(&'static str, &'static str)] {
-        declared::FORMER
-    }
-
     /// Returns the file that keeps exposed iRoots, if there is one.
     #[doc(hidden)]
     pub fn memo(&self) -> Option<PathBuf> {
@@ -301,6 +293,11 @@ impl Settings {
             (StrategyKind::Maple(options), _) | (_, Some(options)) => options.memo = Some(file),
             (_, None) => {}
         }
+    }
+
+    /// Returns the value of the setting of this name, as [`Settings::set`] takes it; `None` if there is no such setting.
+    pub fn value(&self, name: &str) -> Option<String> {
+        Setting::named(name).map(|setting| setting.show(self))
     }
 
     /// Returns every setting's name and its value here, as [`Settings::set`] takes it.
@@ -330,7 +327,7 @@ impl Settings {
     fn variables() -> Result<Vec<(&'static str, String, String)>, SettingError> {
         let mut set = Vec::new();
         if let Ok(seed) = std::env::var(TEST_SEED_VARIABLE) {
-            let seed = value::number::<u64>(&seed);
+            let seed = number::<u64>(&seed);
             let seed = seed.map_err(|problem| SettingError::new(TEST_SEED_VARIABLE, problem))?;
             set.push((
                 "environment",
@@ -460,9 +457,14 @@ mod tests {
             (
                 "delays",
                 "2",
-                "no such setting any more: give `strategy` `dfs(delays=K)`",
+                "no setting of this name: give `strategy` `dfs(delays=N)`",
             ),
-            ("iroots", "windows=3", "no parameter of `iroots`"),
+            ("iroots", "windows=3", "`windows=3` is no parameter"),
+            ("iroots", "attempts=3", "no parameters of `iroots`"),
+            ("timeouts", "3", "give `environment` `timeouts=..`"),
+            ("awaits", "3", "give `spin_loops` `run` instead of `false`"),
+            ("seed", "/3", "is no seed"),
+            ("seed", "7/", "is no seed"),
             ("seed", "7/0", "give a number, or `SEED/FIRST`"),
             ("keep_going", "maybe", "neither"),
             ("jobs", "0", "`0` is out of range: give 1 to 1024"),

@@ -57,7 +57,7 @@ pub(crate) fn tell<T: Sync + 'static>(
         .program(schedule.program.clone())
         .set("deadlocks_allowed", true)
         .minimise(0)
-        .set("retries", 0)
+        .set("warm_up", "retries=0")
         .replay(schedule.clone())
         .inspect(look, Record::inspected)
         .monitors("none")

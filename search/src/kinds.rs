@@ -1,10 +1,11 @@
-//! The kinds of searches and reductions, as values.
+//! The kinds of searches and reductions, as values. The module `text` has them as settings name them.
+
+mod text;
 
 use crate::classic::PrioritySpec;
 use crate::classic::maple::IRootId;
 use crate::sampling::Interesting;
 use intermezzo_engine::strategy::{Arrays, Epsilon};
-use std::fmt;
 use std::num::NonZero;
 use std::path::PathBuf;
 
@@ -73,8 +74,8 @@ impl AutoOptions {
 /// Bounds of a depth-first search, in addition to the one on preemptions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DepthFirstBounds {
-    /// Executions go in order of delays, up to this many; `u32::MAX` for no limit. `None` if delays are not counted.
-    pub delays: Option<u32>,
+    /// Executions go in order of delays, up to this many; `Some(None)` for no limit. `None` if delays are not counted.
+    pub delays: Option<Option<u32>>,
     /// The number of choices of an execution that are varied, from the first; `None` for all.
     pub depth: Option<u32>,
     /// The growth of the depth from round to round, in choices; `None` if there is one round.
@@ -246,120 +247,6 @@ impl StrategyKind {
             StrategyKind::DepthFirst(bounds) => Some(bounds),
             _ => None,
         }
-    }
-}
-
-impl fmt::Display for StrategyKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            StrategyKind::DepthFirst(bounds) => bounds.fmt(f),
-            StrategyKind::Auto(options) => options.fmt(f),
-            StrategyKind::BestFirst(options) => options.fmt(f),
-            StrategyKind::Ranked(options) => options.fmt(f),
-            StrategyKind::Maple(options) => write_call(f, "maple", &options.parameters()),
-            StrategyKind::Random => f.write_str("random"),
-            StrategyKind::Pct(depth) => write!(f, "pct({depth})"),
-            StrategyKind::PctAll(depth) => write!(f, "pct-all({depth})"),
-            StrategyKind::PctVars { depth, variables } => write!(f, "pctvb({depth},{variables})"),
-            StrategyKind::RandomDelays(delays) => write!(f, "random-delays({delays})"),
-            StrategyKind::Pos => f.write_str("pos"),
-            StrategyKind::Places => f.write_str("places"),
-            StrategyKind::Surw(interesting) => write!(f, "surw({interesting})"),
-            StrategyKind::Portfolio(members) => {
-                let name = |(weight, member): &(u32, StrategyKind)| match weight {
-                    1 => member.to_string(),
-                    weight => format!("{weight}*{member}"),
-                };
-                let names: Vec<String> = members.iter().map(name).collect();
-                write!(f, "portfolio({})", names.join(","))
-            }
-        }
-    }
-}
-
-/// Writes a name with parameters: `dfs(depth=8,step=4)`, or just the name if there are none.
-fn write_call(f: &mut fmt::Formatter<'_>, name: &str, parameters: &[String]) -> fmt::Result {
-    match parameters {
-        [] => f.write_str(name),
-        parameters => write!(f, "{name}({})", parameters.join(",")),
-    }
-}
-
-/// Returns `name=value` if the value is not the default.
-fn parameter<T: PartialEq + ToString>(name: &str, value: T, default: T) -> Option<String> {
-    (value != default).then(|| format!("{name}={}", value.to_string()))
-}
-
-/// Returns `name=value` if there is a value.
-fn optional<T: ToString>(name: &str, value: Option<T>) -> Option<String> {
-    value.map(|value| format!("{name}={}", value.to_string()))
-}
-
-impl fmt::Display for AutoOptions {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let parameters = [
-            parameter("stale_reads", self.stale_reads, AutoOptions::DEFAULT.stale_reads),
-            optional("weak_executions", self.weak_executions),
-        ];
-        write_call(f, "auto", &parameters.into_iter().flatten().collect::<Vec<_>>())
-    }
-}
-
-impl fmt::Display for DepthFirstBounds {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let delays = self.delays.map(|most| match most {
-            u32::MAX => "delays=none".to_owned(),
-            most => format!("delays={most}"),
-        });
-        let parameters = [delays, optional("depth", self.depth), optional("step", self.step)];
-        write_call(f, "dfs", &parameters.into_iter().flatten().collect::<Vec<_>>())
-    }
-}
-
-impl fmt::Display for BestFirstOptions {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let parameters = [
-            self.priority.as_ref().map(PrioritySpec::to_string),
-            parameter("prefixes", self.prefixes, BestFirstOptions::DEFAULT.prefixes),
-        ];
-        write_call(
-            f,
-            "best-first",
-            &parameters.into_iter().flatten().collect::<Vec<_>>(),
-        )
-    }
-}
-
-impl fmt::Display for RankedOptions {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let parameters = [
-            optional("variables", self.variables),
-            optional("threads", self.threads),
-            parameter("epsilon", self.epsilon, Epsilon::DEFAULT),
-            (self.sets == VariableSets::Dynamic).then(|| "sets=dynamic".to_owned()),
-            (self.arrays == Arrays::Whole).then(|| "arrays=whole".to_owned()),
-            optional("per_place", self.per_place),
-        ];
-        write_call(f, "ranked", &parameters.into_iter().flatten().collect::<Vec<_>>())
-    }
-}
-
-impl IRootOptions {
-    /// Returns the parameters that differ from the default, as `name=value`.
-    fn parameters(&self) -> Vec<String> {
-        let parameters = [
-            parameter("window", self.window, IRootOptions::DEFAULT.window),
-            parameter("attempts", self.attempts, IRootOptions::DEFAULT.attempts),
-            self.target.map(|target| format!("target={target}")),
-            self.memo.as_ref().map(|file| format!("memo={}", file.display())),
-        ];
-        parameters.into_iter().flatten().collect()
-    }
-}
-
-impl fmt::Display for IRootOptions {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.parameters().join(","))
     }
 }
 

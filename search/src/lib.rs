@@ -32,6 +32,8 @@ mod preemption;
 mod replay;
 pub mod sampling;
 mod tree;
+#[doc(hidden)]
+pub mod value;
 mod work_pool;
 
 pub use auto::Auto;

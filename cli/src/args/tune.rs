@@ -1,5 +1,6 @@
 //! The arguments of `tune`.
 
+use crate::search_flags::seconds;
 use clap::Args;
 use intermezzo::Settings;
 use std::path::PathBuf;
@@ -41,7 +42,7 @@ pub(crate) struct TuneArgs {
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = setting("preemptions"))]
     pub(crate) preemptions: Vec<String>,
     /// Budgets of memory in which a search remembers states and traces, in bytes
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = setting("cache_bytes"))]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = bytes)]
     pub(crate) cache_bytes: Vec<String>,
     /// Seeds of each strategy that draws at random: 0, 1, ..
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..))]
@@ -90,6 +91,11 @@ fn setting(name: &'static str) -> impl Fn(&str) -> Result<String, String> + Clon
     }
 }
 
+/// Accepts a number of bytes.
+fn bytes(value: &str) -> Result<String, String> {
+    any_setting(&format!("reduction=cache_bytes={value}")).map(|_| value.to_owned())
+}
+
 /// The default time.
 const TIME: Duration = Duration::from_secs(30);
 
@@ -108,13 +114,6 @@ impl TuneArgs {
     pub(crate) fn time(&self) -> Option<Duration> {
         self.time.or((!self.no_times).then_some(TIME))
     }
-}
-
-/// Parses a time in seconds.
-fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds = text.parse().ok();
-    let time = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    time.ok_or_else(|| format!("`{text}` is no time: give seconds, as in 2.5"))
 }
 
 /// Splits `name=value` where that is a setting.

@@ -153,10 +153,9 @@ fn refusal(presets: &Settings, flags: &SearchFlags, error: &ExploreError) -> Str
     let ExploreError::Setting(SettingError { name, .. }) = error else {
         return error.to_string();
     };
-    let value_in = |settings: &Settings| settings.values().find(|(known, _)| known == name);
     let is_given = flags.given().iter().any(|(given, _)| given == name);
-    match (value_in(presets), value_in(&Settings::default())) {
-        (Some((_, preset)), Some((_, default))) if preset != default && !is_given => format!(
+    match (presets.value(name), Settings::default().value(name)) {
+        (Some(preset), Some(default)) if preset != default && !is_given => format!(
             "{error}\nthe program has `{name} = {preset}` of its own: take it away by `{} {default}`",
             flag(name)
         ),

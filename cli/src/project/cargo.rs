@@ -8,6 +8,7 @@ use crate::cargo;
 use crate::output;
 use crate::problem::Problem;
 use crate::unmodified::Unmodified;
+use intermezzo::settings::Setting;
 use intermezzo::settings::variables::{COMMAND_LIMIT, REPLAY_WITH, SET_UP, TEAR_DOWN};
 use intermezzo::{Settings, StopPoint, baseline};
 use std::ffi::OsString;
@@ -194,19 +195,25 @@ impl CargoTest {
 
     /// Sets these settings for the tests.
     pub(crate) fn settings(mut self, given: &[(&str, String)]) -> CargoTest {
-        for (name, value) in given {
-            let setting = Settings::all().iter().find(|setting| setting.name == *name);
-            let value = match (*name, std::env::var(variable(name))) {
-                ("monitors", _) => with_full_paths(value),
-                ("log", _) if value != "none" => std::path::absolute(value)
+        for (name_of, value) in given {
+            let value = match *name_of {
+                "monitors" => with_full_paths(value),
+                "log" if value != "none" => std::path::absolute(value)
                     .map_or_else(|_| value.clone(), |path| path.to_string_lossy().into_owned()),
-                // A flag may change some members only, and the user's own variable others.
-                (_, Ok(variable)) => {
-                    setting.map_or_else(|| value.clone(), |setting| setting.over(&variable, value))
-                }
                 _ => value.clone(),
             };
-            self.variables.push((variable(name), value.into()));
+            let name = variable(name_of);
+            // A setting that was given before, or the user's own variable, may change other members than this one.
+            let before = self.variables.iter().rev().find(|(given, _)| *given == name);
+            let before = before.map(|(_, before)| before.to_string_lossy().into_owned());
+            let value = match (
+                Setting::named(name_of),
+                before.or_else(|| std::env::var(&name).ok()),
+            ) {
+                (Some(setting), Some(before)) => setting.over(&before, &value),
+                _ => value,
+            };
+            self.variables.push((name, value.into()));
         }
         self
     }
@@ -215,11 +222,8 @@ impl CargoTest {
     /// `checkpoint` says beyond the file holds for each. `own` is the user's variable of that setting.
     pub(super) fn checkpoints(mut self, directory: impl Into<OsString>, own: Option<&str>) -> CargoTest {
         let name = variable("checkpoint");
-        let setting = Settings::all()
-            .iter()
-            .find(|setting| setting.name == "checkpoint");
         let divided = |text: &str| {
-            let divided = setting.map(|setting| setting.head_and_members(text));
+            let divided = Setting::named("checkpoint").map(|setting| setting.head_and_members(text));
             divided.map_or_else(Default::default, |(head, members)| (head.is_some(), members))
         };
         let given = self.variables.iter().find(|(given, _)| *given == name);
@@ -501,12 +505,7 @@ fn with_full_paths(monitors: &str) -> String {
             monitor.name = full.to_string_lossy().into_owned();
         }
     }
-    let all: Vec<String> = settings.monitors.iter().map(ToString::to_string).collect();
-    if all.is_empty() {
-        "default".into()
-    } else {
-        all.join(";")
-    }
+    settings.value("monitors").expect("it is a setting")
 }
 
 #[cfg(test)]

@@ -4,10 +4,10 @@ use super::cargo::Ran;
 use super::harness::Outcome;
 use super::reports::ProjectReport;
 use crate::args::Format;
-use crate::command_flags::CommandSettings;
 use crate::output;
 use crate::problem::Problem;
 use crate::view::{self, Ended, Unexplored};
+use intermezzo::settings::CommandSettings;
 use std::collections::BTreeSet;
 use std::fs;
 

@@ -80,7 +80,7 @@ fn of_program(cells: &[Cell], are_tests: bool) -> Advice {
     let program = cells[0].program.clone();
     let taken = ran.iter().find(|(cell, _)| Some(cell.search.label()) == search);
     let given = taken.map(|(cell, _)| cell.search.paste());
-    let quoted = |(name, value): &(&str, &str)| match value.parse::<u64>() {
+    let quoted = |(name, value): &(&str, String)| match value.parse::<u64>() {
         Ok(number) => format!("{name} = {number}"),
         Err(_) => format!("{name} = \"{value}\""),
     };

@@ -54,7 +54,9 @@ pub(crate) fn matrix(args: &TuneArgs) -> Result<Matrix, Problem> {
     let programs = Programs::Corpus(programs.map(str::to_owned).collect());
     let mut matrix = Matrix::new(args, programs, &strategies)?;
     // Bugs are counted, not traces.
-    matrix.settings.insert(0, ("cache_bytes".into(), "0".into()));
+    matrix
+        .settings
+        .insert(0, ("reduction".into(), "cache_bytes=0".into()));
     Ok(matrix)
 }
 

@@ -35,23 +35,27 @@ impl Search {
     }
 
     /// Returns the search's settings, by name; the strategy's own argument last, so that it overrides.
-    pub(crate) fn given(&self) -> Vec<(&str, &str)> {
-        let mut given = vec![
-            ("reduction", self.reduction.as_str()),
-            ("preemptions", &self.preemptions),
-        ];
-        given.extend(self.cache_bytes.as_deref().map(|bytes| ("cache_bytes", bytes)));
-        given.extend(named(match self.strategy.as_str() {
+    pub(crate) fn given(&self) -> Vec<(&str, String)> {
+        let bytes = self
+            .cache_bytes
+            .iter()
+            .map(|bytes| format!(",cache_bytes={bytes}"));
+        let strategy = named(match self.strategy.as_str() {
             "auto" => AUTO,
             other => other,
-        }));
+        });
+        let mut given = vec![
+            ("reduction", self.reduction.clone() + &bytes.collect::<String>()),
+            ("preemptions", self.preemptions.clone()),
+        ];
+        given.extend(strategy.into_iter().map(|(name, value)| (name, value.to_owned())));
         given
     }
 
     /// Returns these settings with those of the search.
     pub(crate) fn settings(&self, mut settings: Settings) -> Settings {
         for (name, value) in self.given() {
-            settings.set(name, value).expect("what is given was checked");
+            settings.set(name, &value).expect("what is given was checked");
         }
         settings
     }
@@ -79,12 +83,12 @@ impl Search {
     }
 
     /// Returns the settings to write, as names and values: those that differ from a test's defaults.
-    pub(crate) fn paste(&self) -> Vec<(&str, &str)> {
+    pub(crate) fn paste(&self) -> Vec<(&str, String)> {
         let mut given = self.given();
-        given.retain(|&(name, value)| match name {
+        given.retain(|(name, value)| match *name {
             "strategy" => value != AUTO,
             // Only `auto` chooses a reduction of its own.
-            "reduction" => !matches!(value, "none" | "auto"),
+            "reduction" => !matches!(value.as_str(), "none" | "auto"),
             _ => value != "none",
         });
         given.sort_by_key(|(name, _)| std::cmp::Reverse(*name == "strategy"));
@@ -149,7 +153,7 @@ mod tests {
     fn a_strategy_brings_its_own_number() {
         let settings = search("dfs(delays=2)").settings(Settings::default());
         let bounds = settings.strategy.depth_first().expect("it is depth-first");
-        assert_eq!((bounds.delays, settings.preemptions), (Some(2), None));
+        assert_eq!((bounds.delays, settings.preemptions), (Some(Some(2)), None));
         let settings = search("dfs(1)").settings(Settings::default());
         assert_eq!(settings.preemptions, Some(1));
         for (strategy, says) in [

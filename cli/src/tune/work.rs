@@ -169,12 +169,7 @@ fn test(
         .iter()
         .map(|(name, value)| (name.as_str(), value.clone()));
     given.extend(others);
-    given.extend(
-        search
-            .given()
-            .into_iter()
-            .map(|(name, value)| (name, value.to_owned())),
-    );
+    given.extend(search.given());
     // Failing tests are expected: one must not keep the others from being explored.
     let arguments = ["--quiet", "--no-fail-fast"].into_iter().map(Into::into);
     let arguments = arguments.chain(cargo.iter().map(Into::into)).collect();

@@ -3,7 +3,6 @@
 use crate::{Ran, command, run};
 use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
 use std::fs;
-use std::process::Command;
 
 #[test]
 fn help() {
@@ -90,13 +89,13 @@ fn wrong_flags_are_refused() {
     for (flag, says) in [
         ("--minimise-time=5", "give `minimise` `time=SECONDS`"),
         ("--checkpoint-every=5", "give `checkpoint` `every=SECONDS`"),
-        ("--fair-yields=2", "give `spin_loops` `fair_yields=N`"),
-        ("--tasks=5", "give `stack` `tasks=N`"),
+        ("--fair-yields=2", "give `spin_loops` `fair_yields=..`"),
+        ("--tasks=5", "give `stack` `tasks=..`"),
         ("--forgotten-bytes=0", "give `stack` `forgotten=BYTES`"),
     ] {
-        run(&["corpus", "run", "counter", flag]).refused(&["there is no such flag any more", says]);
+        run(&["corpus", "run", "counter", flag]).refused(&["there is no such flag: ", says]);
     }
-    run(&["replay", "imz1.x", "--tasks=5"]).refused(&["give `stack` `tasks=N`"]);
+    run(&["replay", "imz1.x", "--tasks=5"]).refused(&["give `stack` `tasks=..`"]);
     run(&["corpus", "run", "counter", "--stack", "task=5"])
         .refused(&["--stack", "`task=5` sets nothing; did you mean `tasks`?"]);
     run(&["replay"]).refused(&["<SCHEDULE>"]);
@@ -119,23 +118,6 @@ fn flags_like_ours_are_not_passed_on() {
         "'--set-up'",
         "to pass '--setup' to the program, give it after '--'",
     ]);
-}
-
-/// Otherwise a flag that only cargo has could be refused for being like one of ours.
-#[test]
-fn every_flag_that_cargo_documents_is_known() {
-    let listed = include_str!("../../src/args/passed_on.rs");
-    for command in ["test", "run"] {
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let help = Command::new(cargo).args([command, "--help"]).output().unwrap();
-        let help = String::from_utf8(help.stdout).unwrap();
-        let words = help.split(|c: char| !c.is_ascii_alphabetic() && c != '-');
-        let flags: Vec<&str> = words.filter_map(|word| word.strip_prefix("--")).collect();
-        assert!(flags.len() > 20, "{help}");
-        for flag in flags.into_iter().filter(|flag| !flag.is_empty()) {
-            assert!(listed.contains(&format!("\"{flag}\"")), "{command} --{flag}");
-        }
-    }
 }
 
 /// Each setting may be right alone.

@@ -456,7 +456,7 @@ fn what_would_have_to_start_anew_together_is_refused() {
         (
             explorer().checkpoint(&nowhere),
             "checkpoint",
-            "is not in a checkpoint",
+            "a checkpoint does not keep that",
         ),
         (
             explorer().reduction(Reduction::OrderedAtomics),

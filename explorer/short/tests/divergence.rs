@@ -147,7 +147,7 @@ fn what_departs_each_time_is_lost_and_said_to_be() {
     calls.store(0, SeqCst);
     let report = Explorer::new()
         .keep_going(true)
-        .set("retries", 4)
+        .set("warm_up", "retries=4")
         .explore(|| test(&calls));
     assert_eq!(
         (report.verdict(), kinds(&report).len()),
@@ -172,7 +172,7 @@ fn what_departs_each_time_is_lost_and_said_to_be() {
 #[test]
 fn the_first_event_that_differs_is_named() {
     let calls = StdAtomicUsize::new(0);
-    let report = Explorer::new().set("retries", 0).explore(|| {
+    let report = Explorer::new().set("warm_up", "retries=0").explore(|| {
         let (one, other) = (AtomicUsize::new(0), Mutex::new(0));
         one.load(SeqCst);
         if calls.fetch_add(1, SeqCst) == 0 {
@@ -438,10 +438,12 @@ fn a_failure_of_an_execution_that_departed_counts() {
 fn a_finding_that_its_schedule_does_not_show_says_so() {
     let explore = |fails: fn(usize) -> bool, retries| {
         let calls = StdAtomicUsize::new(0);
-        Explorer::new().set("retries", retries).explore(|| {
-            choose(2);
-            assert!(!fails(calls.fetch_add(1, SeqCst) + 1), "assertion: now and then");
-        })
+        Explorer::new()
+            .set("warm_up", format!("retries={retries}"))
+            .explore(|| {
+                choose(2);
+                assert!(!fails(calls.fetch_add(1, SeqCst) + 1), "assertion: now and then");
+            })
     };
     for (fails, retries, shown, all) in [
         ((|call| call == 1) as fn(usize) -> bool, 2, 0, 3),

@@ -279,7 +279,7 @@ impl Outcome<'_> {
         match traces {
             Some(traces) if traces.overflowed() => {
                 report.note(
-                    "traces: there were too many to distinguish in `cache_bytes`, so they are not counted",
+                    "traces: there were too many to distinguish in the `cache_bytes` of `reduction`, so they are not counted",
                 );
             }
             Some(traces) => report.traces = Some(traces.count() as u64),

@@ -1,7 +1,29 @@
 //! Settings of `cargo intermezzo test` itself, and not of tests: in `intermezzo.toml` the table `[command]`.
 
-#[cfg(feature = "config-files")]
-use super::did_you_mean;
+use intermezzo_engine::suggest::did_you_mean;
+use intermezzo_search::value::Value;
+use std::path::PathBuf;
+
+/// The settings of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CommandSettings {
+    /// `true` if code that was not written for intermezzo is explored.
+    pub unmodified: bool,
+    /// `true` if the plain memory of such code is watched.
+    pub races: bool,
+    /// `true` if cargo-nextest runs the tests.
+    pub nextest: bool,
+    /// The file of known findings.
+    pub baseline: Option<PathBuf>,
+    /// The file of results for CI servers.
+    pub junit: Option<PathBuf>,
+    /// The file of results for code hosts.
+    pub sarif: Option<PathBuf>,
+    /// `true` if findings are printed as annotations of GitHub.
+    pub annotations: bool,
+    /// `true` if a run without an explored test is no failure.
+    pub allow_none: bool,
+}
 
 /// A setting of the command: its flag, and its key in the table.
 #[derive(Debug)]
@@ -14,24 +36,26 @@ pub struct CommandSetting {
     pub help: &'static str,
     /// The value in a run of a program, which has no such flag; `None` if it has the flag.
     pub for_programs: Option<&'static str>,
+    field: fn(&mut CommandSettings) -> &mut dyn Value,
 }
 
 /// All of them, in the order of help.
 #[rustfmt::skip]
 const ALL: [CommandSetting; 8] = [
-    CommandSetting::new("unmodified", "BOOL", "Explores every `#[test]`, in code that was not written for intermezzo (see the guide)", Some("true")),
-    CommandSetting::new("races", "BOOL", "Watches the plain memory of such code for data races, which takes some time", None),
-    CommandSetting::new("nextest", "BOOL", "Runs the tests by `cargo nextest run`, each in a process of its own", Some("false")),
-    CommandSetting::new("baseline", "FILE", "Lets tests pass whose findings are listed in this file (see the guide); `none` for no file", None),
-    CommandSetting::new("junit", "FILE", "Writes every test of the run to this file as JUnit XML, those that are not explored too", Some("none")),
-    CommandSetting::new("sarif", "FILE", "Writes the findings of the run to this file as SARIF 2.1.0", None),
-    CommandSetting::new("annotations", "BOOL", "Prints each finding on stderr as an annotation of GitHub", Some("false")),
-    CommandSetting::new("allow_none", "BOOL", "Ends with 0 instead of 3 if no test was explored", Some("false")),
+    CommandSetting::new("unmodified", |s| &mut s.unmodified, "BOOL", "Explores every `#[test]`, in code that was not written for intermezzo (see the guide)", Some("true")),
+    CommandSetting::new("races", |s| &mut s.races, "BOOL", "Watches the plain memory of such code for data races, which takes some time", None),
+    CommandSetting::new("nextest", |s| &mut s.nextest, "BOOL", "Runs the tests by `cargo nextest run`, each in a process of its own", Some("false")),
+    CommandSetting::new("baseline", |s| &mut s.baseline, "FILE", "Lets tests pass whose findings are listed in this file (see the guide); `none` for no file", None),
+    CommandSetting::new("junit", |s| &mut s.junit, "FILE", "Writes every test of the run to this file as JUnit XML, those that are not explored too", Some("none")),
+    CommandSetting::new("sarif", |s| &mut s.sarif, "FILE", "Writes the findings of the run to this file as SARIF 2.1.0", None),
+    CommandSetting::new("annotations", |s| &mut s.annotations, "BOOL", "Prints each finding on stderr as an annotation of GitHub", Some("false")),
+    CommandSetting::new("allow_none", |s| &mut s.allow_none, "BOOL", "Ends with 0 instead of 3 if no test was explored", Some("false")),
 ];
 
 impl CommandSetting {
     const fn new(
         name: &'static str,
+        field: fn(&mut CommandSettings) -> &mut dyn Value,
         placeholder: &'static str,
         help: &'static str,
         for_programs: Option<&'static str>,
@@ -41,6 +65,7 @@ impl CommandSetting {
             placeholder,
             help,
             for_programs,
+            field,
         }
     }
 
@@ -49,43 +74,26 @@ impl CommandSetting {
         &ALL
     }
 
-    /// Returns the name of its flag, without the dashes.
-    pub fn flag(&self) -> String {
-        self.name.replace('_', "-")
+    /// Returns the setting of the command with this name.
+    ///
+    /// # Errors
+    /// There is no setting of that name; the text names all.
+    pub fn named(name: &str) -> Result<&'static CommandSetting, String> {
+        ALL.iter().find(|setting| setting.name == name).ok_or_else(|| {
+            let known = ALL.map(|setting| setting.name);
+            let hint = did_you_mean(name, known.into_iter());
+            format!(
+                "the command has no such setting; {hint}there are: {}",
+                known.join(", ")
+            )
+        })
     }
 
-    /// `true` if it is on or off.
-    pub fn is_switch(&self) -> bool {
-        self.placeholder == "BOOL"
-    }
-
-    /// Checks a value.
+    /// Sets it from text.
     ///
     /// # Errors
     /// The setting has no such value; the text says what to give instead.
-    pub fn check(&self, value: &str) -> Result<(), String> {
-        match (self.is_switch(), value.trim()) {
-            (true, "true" | "false") => Ok(()),
-            (true, _) => Err(format!("{value:?} is neither `true` nor `false`")),
-            (false, "") => Err("no file is given; `none` for no file".into()),
-            (false, _) => Ok(()),
-        }
+    pub fn set(&self, settings: &mut CommandSettings, value: &str) -> Result<(), String> {
+        (self.field)(settings).read(value.trim())
     }
-}
-
-/// Returns the setting of the command with this name.
-///
-/// # Errors
-/// There is no setting of that name; the text names all.
-#[cfg(feature = "config-files")]
-pub(super) fn find(name: &str) -> Result<&'static CommandSetting, String> {
-    if let Some(setting) = ALL.iter().find(|setting| setting.name == name) {
-        return Ok(setting);
-    }
-    let known = ALL.map(|setting| setting.name);
-    let hint = did_you_mean(name, known.into_iter());
-    Err(format!(
-        "the command has no such setting; {hint}there are: {}",
-        known.join(", ")
-    ))
 }

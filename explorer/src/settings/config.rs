@@ -251,9 +251,9 @@ mod tests {
                 "`unmodifed`: the command has no such setting; did you mean `unmodified`? there are: ",
             ),
             (
-                "[command]\nraces = 1",
+                "[command]\nraces = 2",
                 (2, 9),
-                "`races`: \"1\" is neither `true` nor `false`",
+                "`races`: `2` is neither `true` nor `false`",
             ),
             ("seed = ", (1, 8), ""),
         ] {

@@ -3,12 +3,9 @@
 //! Attributes, `intermezzo.toml`, environment variables, the flags of the command line, its help, what a checkpoint
 //! must agree on and the table in the guide all follow from these declarations.
 
-use super::journal::JournalAt;
-use super::members::{self, Member, Parts};
-use super::strategy::{self, iroots, show_iroots};
-use super::value::{Form, HasForm, Range, Value, duration, name_of, one_of, optional, within};
+use super::members::{Member, Parts};
 use super::{
-    IRootOptions, MonitorRequest, ProgressLines, Reduction, SpinLoops, StrategyKind, Verbosity, environment,
+    IRootOptions, JournalAt, MonitorRequest, ProgressLines, Reduction, SpinLoops, StrategyKind, Verbosity,
     partition, scope,
 };
 use intermezzo_breakpoint::{ArmError, Armings};
@@ -18,6 +15,8 @@ use intermezzo_engine::scope::Scope;
 use intermezzo_engine::sites::Sites;
 use intermezzo_engine::strategy::Partition;
 use intermezzo_engine::suggest::did_you_mean;
+use intermezzo_search::value::{Form, HasForm, Range, Value, duration, number, one_of, optional, within};
+use std::num::NonZero;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -50,6 +49,8 @@ pub struct Setting {
     range: Option<Range>,
     /// The values that its own text gives by name, after the value itself.
     members: &'static [Member],
+    /// Names of earlier settings, and what to give this one instead.
+    formerly: &'static [(&'static str, &'static str)],
     set: Set,
     show: Show,
 }
@@ -89,24 +90,37 @@ impl Setting {
             in_checkpoints: false,
             range: None,
             members: &[],
+            formerly: &[],
             set,
             show,
         }
     }
 
+    /// Returns the setting of this name.
+    pub fn named(name: &str) -> Option<&'static Setting> {
+        SETTINGS.iter().find(|setting| setting.name == name)
+    }
+
     /// Sets it from text; the error says what would be right.
     pub(super) fn set(&self, settings: &mut Settings, text: &str) -> Result<(), String> {
-        let Parts { head, members } = Parts::of(text, self.members)?;
         let mut changed = settings.clone();
-        if let Some(head) = head {
-            self.set_head(&mut changed, head)
-                .map_err(|problem| self.wrong_member(head).unwrap_or(problem))?;
-        }
-        for (member, value) in members {
-            member.set(&mut changed, value)?;
+        for text in self.in_turn(text) {
+            let Parts { head, members, .. } = Parts::of(text.trim(), self.members)?;
+            if let Some(head) = head {
+                self.set_head(&mut changed, head)
+                    .map_err(|problem| self.wrong_member(head).unwrap_or(problem))?;
+            }
+            for (member, value) in members {
+                member.set(&mut changed, value)?;
+            }
         }
         *settings = changed;
         Ok(())
+    }
+
+    /// Returns the values in a text, of which later ones change only what they name: see [`Setting::over`].
+    fn in_turn<'t>(&self, text: &'t str) -> impl Iterator<Item = &'t str> + use<'t> {
+        text.splitn(if self.has_members() { usize::MAX } else { 1 }, '\n')
     }
 
     /// Sets what comes before the members.
@@ -126,53 +140,79 @@ impl Setting {
 
     /// Returns its value as text that [`Setting::set`] takes.
     pub(super) fn show(&self, settings: &Settings) -> String {
-        (self.show)(settings) + &members::show(self.members, settings, false)
+        self.show_members(settings, |_| true)
     }
 
     /// Returns what a search that continues from a checkpoint must have as it is.
     pub(super) fn show_for_checkpoint(&self, settings: &Settings) -> String {
-        (self.show)(settings) + &members::show(self.members, settings, true)
+        self.show_members(settings, |member| member.in_checkpoints)
+    }
+
+    /// Returns its value, and these members as far as they are not as usual with this value.
+    fn show_members(&self, settings: &Settings, shown: fn(&Member) -> bool) -> String {
+        let mut text = (self.show)(settings);
+        if self.has_members() {
+            let (mut settings, mut usual) = (settings.clone(), Settings::default());
+            // A value out of range cannot be set, and has no usual members of its own.
+            let _ = self.set_head(&mut usual, &text);
+            for member in self.members.iter().filter(|member| shown(member)) {
+                let value = (member.field)(&mut settings).show();
+                if value != (member.field)(&mut usual).show() {
+                    text += &format!(",{}={value}", member.name);
+                }
+            }
+        }
+        text
     }
 
     /// `true` if a value need not be the whole: it changes only what it names.
     pub(super) fn has_members(&self) -> bool {
-        self.name == ENVIRONMENT || !self.members.is_empty()
+        !self.members.is_empty()
     }
 
     /// Returns a value that does what `weaker` and then `stronger` do. They are values of this setting.
     #[doc(hidden)]
     pub fn over(&self, weaker: &str, stronger: &str) -> String {
-        let parts = |text| Parts::of(text, self.members);
-        match (parts(weaker), parts(stronger)) {
-            _ if self.name == ENVIRONMENT => format!("{weaker},{stronger}"),
-            (Ok(weaker), Ok(stronger)) if self.has_members() => stronger.over(weaker),
-            _ => stronger.to_owned(),
+        match self.has_members() {
+            true => format!("{weaker}\n{stronger}"),
+            false => stronger.to_owned(),
         }
     }
 
     /// Returns the part of a value before the members, if there is one, and the members.
     #[doc(hidden)]
     pub fn head_and_members<'t>(&self, text: &'t str) -> (Option<&'t str>, String) {
-        match Parts::of(text, self.members) {
-            Ok(parts) => (parts.head, parts.of_members()),
-            Err(_) => (Some(text), String::new()),
+        let (mut head, mut members) = (None, Vec::new());
+        for text in self.in_turn(text) {
+            let parts = Parts::of(text, self.members);
+            let (own, tail) = parts.map_or((Some(text), ""), |parts| (parts.head, parts.tail));
+            head = own.or(head);
+            members.extend(Some(tail).filter(|tail| !tail.is_empty()));
         }
+        (head, members.join(","))
+    }
+
+    /// Returns names that are no settings, and what to give instead: those of earlier settings, and of members.
+    #[doc(hidden)]
+    pub fn formerly(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let former = self.formerly.iter();
+        let former = former.map(|&(name, instead)| (name, format!("give `{}` {instead}", self.name)));
+        let members = self.members.iter().map(|member| member.name);
+        let members = members.filter(|name| Setting::named(name).is_none());
+        former.chain(members.map(|name| (name, format!("give `{}` `{name}=..`", self.name))))
     }
 }
-
-/// The setting whose value is a list of members, and of names for all of them.
-const ENVIRONMENT: &str = "environment";
 
 /// Declares the settings, and the fields that are set along with others or have no name.
 ///
 /// A setting is its field (`as` its name, if that is another), type, default and meaning; after `=>` the form of its
-/// value, how it is read and how it is shown, if the type alone does not say; and its properties.
+/// value, and how it is read and shown, as far as the type alone does not say; and its properties.
 macro_rules! declare {
     (
         settings { $(
             $(#[$more:meta])*
             $field:ident $(as $name:literal)?: $type:ty = $default:expr, $help:literal
-            $(=> ($form:expr, $set:expr, $show:expr))?
+            $(=> ($($form:tt)*))?
             $(, $property:ident: $value:expr)*;
         )* }
         others { $( $(#[$doc:meta])* $other:ident: $other_type:ty = $other_default:expr; )* }
@@ -193,7 +233,7 @@ macro_rules! declare {
         /// Every setting: those that most tests need first.
         pub(super) const SETTINGS: &[Setting] = &[$({
             let name = [$($name,)? stringify!($field)][0];
-            let (form, set, show) = form!($field: $type $(, $form, $set, $show)?);
+            let (form, set, show) = form!($field: $type $(, $($form)*)?);
             Setting { $($property: $value,)* ..Setting::new(name, $help, form, set, show) }
         }),*];
     };
@@ -203,6 +243,9 @@ macro_rules! declare {
 macro_rules! form {
     ($field:ident: $type:ty) => {
         form!($field: $type, <$type>::FORM, |s, v| s.$field.read(v), |s| s.$field.show())
+    };
+    ($field:ident: $type:ty, $placeholder:expr, $accepts:expr) => {
+        form!($field: $type, ($placeholder, $accepts), |s, v| s.$field.read(v), |s| s.$field.show())
     };
     ($field:ident: $type:ty, $form:expr, $set:expr, $show:expr) => {{
         let (form, set, show): (Form, Set, Show) = ($form, $set, $show);
@@ -214,18 +257,25 @@ declare! {
 settings {
     strategy: StrategyKind = StrategyKind::DFS,
         "Search to run: `auto`, `dfs`, `random`, `pct(3)`, `pos`, `surw`, or another"
-        => (("NAME", strategy::VALUES),
-            |s, v| strategy::parse(v).map(|strategy| s.strategy = strategy),
-            |s| s.strategy.to_string()),
+        => ("NAME", StrategyKind::VALUES),
+        formerly: &[
+            ("delays", "`dfs(delays=N)`"), ("depth", "`dfs(depth=N)`"), ("depth_step", "`dfs(step=N)`"),
+            ("variables", "`ranked(variables=N)`"), ("variable_sets", "`ranked(sets=dynamic)`"),
+            ("arrays", "`ranked(arrays=whole)`"), ("threads", "`ranked(threads=N)`"), ("epsilon", "`ranked(epsilon=P)`"),
+            ("priority", "`best-first(preemptions,rare)`"), ("prefixes", "`best-first(prefixes=N)`"),
+            ("iroot_attempts", "`maple(attempts=N)`"),
+        ],
         in_checkpoints: true;
     reduction: Reduction = Reduction::Auto,
         "Method of leaving out executions that show nothing new"
-        => (("NAME", "`auto`, `none`, `caching`, `source-dpor`, `dpor` or `ordered-atomics`"),
+        => (("NAME", "`auto`, `none`, `caching`, `source-dpor`, `dpor` or `ordered-atomics`; `auto,cache_bytes=0` remembers no states and traces, instead of as many as are in a gibibyte"),
             |s, v| match v {
                 "bpor" => Err("there is no reduction `bpor` any more: give `dpor` with a bound on `preemptions`".into()),
-                _ => one_of(&Reduction::ALL, "reduction", v).map(|reduction| s.reduction = reduction),
+                _ => s.reduction.read(v),
             },
-            |s| name_of(&Reduction::ALL, s.reduction)),
+            |s| s.reduction.show()),
+        members: &[Member::new("cache_bytes", |s| &mut s.cache_bytes)],
+        formerly: &[("quiet_atomics", "`ordered-atomics` instead of `true`")],
         in_checkpoints: true;
     preemptions: Option<u32> = None,
         "Most preemptions in an execution",
@@ -256,11 +306,12 @@ settings {
     seed: u64 = 0,
         "Seed of the search's own randomness"
         => (("N", "a number; `7/123` begins with the 123rd execution of a search that draws them at random"),
-            |s, v| strategy::seed(v).map(|(seed, first)| (s.seed, s.first_execution) = (seed, first)),
+            |s, v| seed(v).map(|(seed, first)| (s.seed, s.first_execution) = (seed, first)),
             |s| match s.first_execution {
                 None => s.seed.to_string(),
                 Some(first) => format!("{}/{first}", s.seed),
             }),
+        formerly: &[("first_execution", "`SEED/FIRST`, as in `7/123`")],
         in_checkpoints: true;
     keep_going: bool = false,
         "Continues after a finding",
@@ -272,7 +323,8 @@ settings {
     checkpoint: Option<PathBuf> = None,
         "Keeps the search in this file, and continues from it if it exists; for `test` a directory, with a file for each test",
         accepts: "a file, or `none`; `a.search,every=60` writes it every 60 seconds instead of every 10",
-        members: members::OF_CHECKPOINT;
+        members: &[Member::new("every", |s| &mut s.checkpoint_every)],
+        formerly: &[("checkpoint_every", "`every=SECONDS`")];
     /// `None` for all of it.
     partition: Option<Partition> = None,
         "Explores one share of the search: other processes, on other machines, explore the others"
@@ -291,25 +343,41 @@ settings {
         in_replays: true;
     detail: Verbosity = Verbosity::Normal,
         "Level of detail of a failure"
-        => (("NAME", "`quiet`, `normal` or `verbose`"),
-            |s, v| one_of(&Verbosity::ALL, "detail", v).map(|detail| s.detail = detail),
-            |s| name_of(&Verbosity::ALL, s.detail)),
+        => ("NAME", "`quiet`, `normal` or `verbose`"),
         group: Group::Output, in_replays: true;
     progress: ProgressLines = ProgressLines::default(),
         "Shows the progress of the search on stderr, in a line every N seconds"
         => (("SECONDS", "seconds between two lines, or `none`; `5,from=1000` begins after 1000 executions"),
             |s, v| s.progress.every.read(v),
             |s| s.progress.every.show()),
-        members: members::OF_PROGRESS, group: Group::Output, advanced: true;
+        members: &[Member::new("from", |s| &mut s.progress.from)],
+        group: Group::Output, advanced: true;
     /// Each line has its time. Several tests may have one file.
     log: Option<PathBuf> = None,
         "Adds lines to this file: the events of the search, and where its time went",
         group: Group::Output, advanced: true;
     environment: Environment = Environment::default(),
         "Actions of the environment: how often in each task waits end early, weak operations fail, and so on"
-        => (("LIST", environment::VALUES),
-            |s, v| environment::apply(v, &mut s.environment),
-            |s| environment::show(&s.environment)),
+        => (("LIST", ENVIRONMENT),
+            |s, v| {
+                let named = [(ADVERSARIAL, Environment::default()), (CALM, Environment::calm())];
+                // An environment is calm or not whatever random numbers the test draws.
+                let seed = s.environment.seed;
+                s.environment = Environment { seed, ..one_of(&named, "environment", v)? };
+                Ok(())
+            },
+            |s| if s.environment.notify_any { ADVERSARIAL } else { CALM }.into()),
+        members: &[
+            Member::new("spurious_wakeups", |s| &mut s.environment.spurious_wakeups),
+            Member::new("timeouts", |s| &mut s.environment.timeouts),
+            Member::new("weak_failures", |s| &mut s.environment.weak_failures),
+            Member::new("try_lock_failures", |s| &mut s.environment.try_lock_failures),
+            Member::new("notify_any", |s| &mut s.environment.notify_any),
+            Member::new("arc_counts", |s| &mut s.environment.arc_counts),
+            Member::new("address_reuse", |s| &mut s.environment.address_reuse),
+            Member::new("stale_reads", |s| &mut s.environment.stale_reads),
+            Member::new("seed", |s| &mut s.environment.seed),
+        ],
         group: Group::Execution, advanced: true, in_checkpoints: true;
     spin_loops: SpinLoops = SpinLoops::Park,
         "Treatment of loops that only wait: a task is disabled after a failed round; or a loop that was once seen to wait is assumed to wait from its first round on; or every round is run"
@@ -319,18 +387,21 @@ settings {
                 match (v, s.spin_loops) {
                     ("-assume", SpinLoops::Assume) => s.spin_loops = SpinLoops::Park,
                     ("-assume", _) => {}
-                    _ => s.spin_loops = one_of(&SpinLoops::ALL, "treatment of loops that wait", v)?,
+                    _ => s.spin_loops.read(v)?,
                 }
                 Ok(())
             },
-            |s| name_of(&SpinLoops::ALL, s.spin_loops)),
-        members: members::OF_SPIN_LOOPS, group: Group::Execution, advanced: true, in_checkpoints: true;
+            |s| s.spin_loops.show()),
+        members: &[Member::new("fair_yields", |s| &mut s.fair_yields).at_least(1)],
+        formerly: &[("awaits", "`run` instead of `false`"), ("assume_awaits", "`assume` instead of `true`")],
+        group: Group::Execution, advanced: true, in_checkpoints: true;
     /// Empty for everywhere. [`Settings::preempt_not_in`] has the places to leave out.
     preempt_in as "preempt": Scope = Scope::default(),
         "Places where tasks are preempted: `queue::ring,!slots.rs,Ring::push,tail`"
         => (("LIST", "paths of modules, types and functions, source files and variables, with `!` before those to leave out; or `everywhere`"),
             |s, v| scope::parse(v).map(|(only_in, not_in)| (s.preempt_in, s.preempt_not_in) = (only_in, not_in)),
             |s| scope::show(&s.preempt_in, &s.preempt_not_in)),
+        formerly: &[("preempt_in", "`LIST`"), ("preempt_not_in", "`!PLACE,!PLACE`")],
         advanced: true, in_checkpoints: true;
     /// The field has the places, and [`Settings::preempt_at_races`] the rest.
     schedule_points_at as "data_points": Sites = Sites::default(),
@@ -344,6 +415,9 @@ settings {
                 Ok(())
             },
             |s| scope::show_data_points(&s.schedule_points_at, s.preempt_at_races)),
+        formerly: &[
+            ("schedule_points_at", "`LIST,races`"), ("preempt_at_races", "`none` instead of `false`, or the places without `races`"),
+        ],
         advanced: true, in_checkpoints: true;
     breakpoints: Armings = Armings::default(),
         "Arms breakpoints: `lost-update skip=3`, `a.rs:10:5 before b.rs:20:9`"
@@ -357,9 +431,11 @@ settings {
     /// `None` if they are not measured. The search `maple` measures them anyway, with options of its own.
     iroots: Option<IRootOptions> = None,
         "Measures which iRoots are exposed (patterns of dependencies between places of two tasks), whatever the search"
-        => (("BOOL|LIST", "`true`, `false`, or `window=20,memo=FILE`"),
-            |s, v| iroots(v).map(|iroots| s.iroots = iroots),
-            |s| show_iroots(s.iroots.as_ref())),
+        => ("BOOL|LIST", "`true`, `false`, or `window=20,memo=FILE`"),
+        formerly: &[
+            ("iroot_window", "`window=N`, or `strategy` `maple(window=N)`"),
+            ("memo", "`memo=FILE`, or `strategy` `maple(memo=FILE)`"),
+        ],
         advanced: true;
     /// It is then no finding. By default it is a deadlock.
     deadlocks_allowed: bool = false,
@@ -370,17 +446,15 @@ settings {
     minimise: u64 = 1_000,
         "Most executions to make a finding smaller; 0 leaves it as it was found",
         accepts: "a number; `1000,time=60` allows a minute for it instead of 10 seconds, and `time=none` any time. If the search ends by the setting `time`, a quarter of that is the most",
-        members: members::OF_MINIMISE, advanced: true;
+        members: &[Member::new("time", |s| &mut s.minimise_time)],
+        formerly: &[("minimise_time", "`time=SECONDS`")],
+        advanced: true;
     /// A static of std's `OnceLock`, for example, whose first use does more than later ones. Bugs of that first use are then not
     /// found. Each of several workers does so, one after the other.
     warm_up: u32 = 0,
         "Executions before the search, for what a test sets up once and keeps; they are not judged",
-        advanced: true, in_replays: true, in_checkpoints: true;
-    /// It departs because the test does something that the schedule does not determine. If none of the retries follows the
-    /// choices, that is a finding, and the search ends. With `keep_going` it continues without the executions that would have
-    /// begun like that one, and the coverage says so. By default CHESS's own number.
-    retries: u32 = 2,
-        "Most retries of an execution that departed from its prescribed choices",
+        accepts: "a number; `0,retries=5` runs an execution up to five more times, and not two, if it departed from its prescribed choices",
+        members: &[Member::new("retries", |s| &mut s.retries)],
         advanced: true, in_replays: true, in_checkpoints: true;
     /// A task that takes more is a finding, and ends the exploration. A task that is able to run counts only while it has a
     /// processor. Works on Linux for x86-64 and aarch64. By default far more than tests of concurrent code compute between two
@@ -388,27 +462,35 @@ settings {
     hang: Option<Duration> = Some(Duration::from_secs(10)),
         "Most seconds that a task may run or be blocked without a visible operation, and that an execution may take",
         accepts: "seconds, or `none`; `10,execution=60` also ends an execution that takes longer than a minute",
-        members: members::OF_HANG, group: Group::Execution, advanced: true, in_replays: true;
+        members: &[Member::new("execution", |s| &mut s.execution_time)],
+        group: Group::Execution, advanced: true, in_replays: true;
     journal: JournalAt = JournalAt::Usual,
         "Directory that keeps the choices of the running execution in case the process dies"
-        => (("DIR", "a directory, `usual` or `none`"),
-            |s, v| JournalAt::parse(v).map(|journal| s.journal = journal),
-            |s| s.journal.to_string()),
+        => ("DIR", "a directory, `usual` or `none`"),
         group: Group::Execution, advanced: true;
     /// By default as std's threads, where there are enough addresses: untouched pages cost nothing. The least is enough for
     /// a panic hook, which takes some 20 KiB in a debug build.
     stack_bytes as "stack": usize = if size_of::<usize>() < 8 { 256 << 10 } else { 2 << 20 },
         "Bytes of each task's stack, and limits for the stacks of all tasks",
         accepts: "bytes, at least 32768; `tasks=4096` limits the tasks of an execution; `forgotten=268435456` limits the bytes of stacks that unfinished tasks may leave behind: further tasks are unwound", placeholder: "BYTES",
-        members: members::OF_STACK, range: Some((32 << 10, 1 << 30)),
+        members: &[
+            Member::new("tasks", |s| &mut s.tasks).at_least(1),
+            Member::new("forgotten", |s| &mut s.forgotten_bytes).not_in_checkpoints(),
+        ],
+        formerly: &[("forgotten_bytes", "`forgotten=BYTES`")],
+        range: Some((32 << 10, 1 << 30)),
         group: Group::Execution, advanced: true, in_replays: true, in_checkpoints: true;
-    /// By default those of some ten million states.
-    cache_bytes: usize = 1 << 30,
-        "Bytes that a search may use to remember states and traces",
-        accepts: "bytes", placeholder: "BYTES",
-        advanced: true, in_checkpoints: true;
 }
 others {
+    /// The bytes that a search may use to remember states and traces, in the setting `reduction`. By default those of some ten
+    /// million states.
+    cache_bytes: usize = 1 << 30;
+    /// The most retries of an execution that departed from its prescribed choices, in the setting `warm_up`.
+    ///
+    /// It departs because the test does something that the schedule does not determine. If none of the retries follows the
+    /// choices, that is a finding, and the search ends. With `keep_going` it continues without the executions that would have
+    /// begun like that one, and the coverage says so. By default CHESS's own number.
+    retries: u32 = 2;
     /// The time between two checkpoints, or two memos of iRoots.
     checkpoint_every: Duration = Duration::from_secs(10);
     /// Only every yield of this number of a task counts for fairness.
@@ -470,44 +552,25 @@ others {
 const MONITORS: &str = "names or paths separated by `;`, each with its arguments after a `:`, added to those on by default; \
                         `-NAME` removes one, `none` removes all; or `default`";
 
-/// Names that settings once had, and what to write instead.
-#[rustfmt::skip]
-pub(super) const FORMER: &[(&str, &str)] = &[
-    ("delays", "give `strategy` `dfs(delays=K)`"),
-    ("depth", "give `strategy` `dfs(depth=N)`"),
-    ("depth_step", "give `strategy` `dfs(step=N)`"),
-    ("variables", "give `strategy` `ranked(variables=N)`"),
-    ("variable_sets", "give `strategy` `ranked(sets=dynamic)`"),
-    ("arrays", "give `strategy` `ranked(arrays=whole)`"),
-    ("threads", "give `strategy` `ranked(threads=N)`"),
-    ("epsilon", "give `strategy` `ranked(epsilon=P)`"),
-    ("priority", "give `strategy` `best-first(preemptions,rare)`"),
-    ("prefixes", "give `strategy` `best-first(prefixes=N)`"),
-    ("iroot_window", "give `iroots` `window=N`, or `strategy` `maple(window=N)`"),
-    ("iroot_attempts", "give `strategy` `maple(attempts=N)`"),
-    ("memo", "give `iroots` `memo=FILE`, or `strategy` `maple(memo=FILE)`"),
-    ("minimise_time", "give `minimise` `time=SECONDS`"),
-    ("checkpoint_every", "give `checkpoint` `every=SECONDS`"),
-    ("fair_yields", "give `spin_loops` `fair_yields=N`"),
-    ("tasks", "give `stack` `tasks=N`"),
-    ("forgotten_bytes", "give `stack` `forgotten=BYTES`"),
-    ("first_execution", "give `seed` `SEED/FIRST`, as in `7/123`"),
-    ("awaits", "give `spin_loops` `run` instead of `false`"),
-    ("assume_awaits", "give `spin_loops` `assume` instead of `true`"),
-    ("preempt_in", "give `preempt` the same list"),
-    ("preempt_not_in", "give `preempt` the same list, with `!` before each entry"),
-    ("schedule_points_at", "give `data_points` the same list, with `races` added"),
-    ("preempt_at_races", "give `data_points` `none` instead of `false`, or the places without `races`"),
-    ("quiet_atomics", "give `reduction` `ordered-atomics` instead of `true`"),
-    ("spurious_wakeups", "give `environment` `spurious_wakeups=N`"),
-    ("timeouts", "give `environment` `timeouts=N`"),
-    ("weak_failures", "give `environment` `weak_failures=N`"),
-    ("try_lock_failures", "give `environment` `try_lock_failures=N`"),
-    ("notify_any", "give `environment` `notify_any=BOOL`"),
-    ("arc_counts", "give `environment` `arc_counts=BOOL`"),
-    ("address_reuse", "give `environment` `address_reuse=N`"),
-    ("test_seed", "give `environment` `seed=N`"),
-];
+/// The values of the setting `environment`.
+const ENVIRONMENT: &str = "`adversarial` or `calm`; or members to change: `spurious_wakeups=1`, `timeouts=1`, `weak_failures=1`, \
+                           `try_lock_failures=0`, `notify_any=true`, `arc_counts=true`, `address_reuse=0`, `stale_reads=0`, \
+                           `seed=0`";
+const ADVERSARIAL: &str = "adversarial";
+const CALM: &str = "calm";
+
+/// Parses a seed, and the number of the first execution if one is given: `7`, `7/123`.
+fn seed(text: &str) -> Result<(u64, Option<u64>), String> {
+    let Some((seed, first)) = text.split_once('/') else {
+        return Ok((number(text)?, None));
+    };
+    match (number(seed.trim()), number::<NonZero<u64>>(first.trim())) {
+        (Ok(seed), Ok(first)) => Ok((seed, Some(first.get()))),
+        _ => Err(format!(
+            "`{text}` is no seed: give a number, or `SEED/FIRST` as in `7/123`"
+        )),
+    }
+}
 
 /// Returns the setting of this name.
 ///
@@ -519,7 +582,7 @@ pub(super) fn find(name: &str) -> Result<&'static Setting, String> {
 
 /// Returns the setting of this name, where these words could be meant, too.
 pub(super) fn find_or(name: &str, others: &[&str]) -> Result<&'static Setting, String> {
-    if let Some(setting) = SETTINGS.iter().find(|setting| setting.name == name) {
+    if let Some(setting) = Setting::named(name) {
         return Ok(setting);
     }
     if let Some(problem) = instead_of(name) {
@@ -535,6 +598,7 @@ pub(super) fn find_or(name: &str, others: &[&str]) -> Result<&'static Setting, S
 
 /// Returns the text that says what to give instead of a setting that there once was; `None` if there was none of this name.
 pub(super) fn instead_of(name: &str) -> Option<String> {
-    let former = FORMER.iter().find(|(former, _)| *former == name);
-    former.map(|(_, instead)| format!("there is no such setting any more: {instead}"))
+    let mut former = SETTINGS.iter().flat_map(Setting::formerly);
+    let (_, instead) = former.find(|(former, _)| *former == name)?;
+    Some(format!("there is no setting of this name: {instead}"))
 }

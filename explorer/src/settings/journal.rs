@@ -1,7 +1,7 @@
 //! The directory of journals, as a setting.
 
 use intermezzo_engine::runtime::journal;
-use std::fmt;
+use intermezzo_search::value::Value;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
@@ -28,24 +28,24 @@ impl JournalAt {
             JournalAt::Off => None,
         }
     }
-
-    /// Parses the value of the setting.
-    pub(super) fn parse(value: &str) -> Result<JournalAt, String> {
-        match value {
-            "" => Err("no directory is given: give a path, `usual` or `none`".into()),
-            "usual" => Ok(JournalAt::Usual),
-            "none" => Ok(JournalAt::Off),
-            path => Ok(JournalAt::Directory(path.into())),
-        }
-    }
 }
 
-impl fmt::Display for JournalAt {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Value for JournalAt {
+    fn read(&mut self, text: &str) -> Result<(), String> {
+        *self = match text {
+            "" => return Err("no directory is given: give a path, `usual` or `none`".into()),
+            "usual" => JournalAt::Usual,
+            "none" => JournalAt::Off,
+            path => JournalAt::Directory(path.into()),
+        };
+        Ok(())
+    }
+
+    fn show(&self) -> String {
         match self {
-            JournalAt::Usual => f.write_str("usual"),
-            JournalAt::Directory(directory) => directory.display().fmt(f),
-            JournalAt::Off => f.write_str("none"),
+            JournalAt::Usual => "usual".into(),
+            JournalAt::Directory(directory) => directory.display().to_string(),
+            JournalAt::Off => "none".into(),
         }
     }
 }

@@ -3,20 +3,21 @@
 //! A text changes only what it names: `time=60` leaves the number of executions.
 
 use super::Settings;
-use super::value::{Range, Value, within};
 use intermezzo_engine::suggest::did_you_mean;
+use intermezzo_search::value::{Range, Value, within};
 
 /// A member of a setting, by which a text gives it: the `time` of `1000,time=60`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Member {
     pub(super) name: &'static str,
-    field: fn(&mut Settings) -> &mut dyn Value,
+    pub(super) field: fn(&mut Settings) -> &mut dyn Value,
     range: Option<Range>,
-    in_checkpoints: bool,
+    /// `false` if a search can be continued from a checkpoint with another value of it.
+    pub(super) in_checkpoints: bool,
 }
 
 impl Member {
-    const fn new(name: &'static str, field: fn(&mut Settings) -> &mut dyn Value) -> Member {
+    pub(super) const fn new(name: &'static str, field: fn(&mut Settings) -> &mut dyn Value) -> Member {
         Member {
             name,
             field,
@@ -25,13 +26,12 @@ impl Member {
         }
     }
 
-    const fn within(self, least: u64, most: u64) -> Member {
-        let range = Some((least, most));
+    pub(super) const fn at_least(self, least: u64) -> Member {
+        let range = Some((least, u64::MAX));
         Member { range, ..self }
     }
 
-    /// A search can be continued from a checkpoint with another value of it.
-    const fn not_in_checkpoints(self) -> Member {
+    pub(super) const fn not_in_checkpoints(self) -> Member {
         Member {
             in_checkpoints: false,
             ..self
@@ -46,22 +46,13 @@ impl Member {
     }
 }
 
-pub(super) const OF_CHECKPOINT: &[Member] = &[Member::new("every", |s| &mut s.checkpoint_every)];
-pub(super) const OF_PROGRESS: &[Member] = &[Member::new("from", |s| &mut s.progress.from)];
-pub(super) const OF_SPIN_LOOPS: &[Member] =
-    &[Member::new("fair_yields", |s| &mut s.fair_yields).within(1, u64::MAX)];
-pub(super) const OF_MINIMISE: &[Member] = &[Member::new("time", |s| &mut s.minimise_time)];
-pub(super) const OF_HANG: &[Member] = &[Member::new("execution", |s| &mut s.execution_time)];
-pub(super) const OF_STACK: &[Member] = &[
-    Member::new("tasks", |s| &mut s.tasks).within(1, u64::MAX),
-    Member::new("forgotten", |s| &mut s.forgotten_bytes).not_in_checkpoints(),
-];
-
 /// A text, in its parts.
 pub(super) struct Parts<'t> {
     /// The value before the members, if it is given.
     pub(super) head: Option<&'t str>,
     pub(super) members: Vec<(&'static Member, &'t str)>,
+    /// The text of the members.
+    pub(super) tail: &'t str,
 }
 
 impl<'t> Parts<'t> {
@@ -94,8 +85,7 @@ impl<'t> Parts<'t> {
             rest = before;
         }
         members.reverse();
-        let head = rest.map(str::trim);
-        if let Some((first, _)) = head.and_then(|head| head.split_once(','))
+        if let Some((first, _)) = rest.and_then(|head| head.trim().split_once(','))
             && let Some((name, _)) = first.split_once('=')
             && known.iter().any(|member| member.name == name.trim())
         {
@@ -104,66 +94,23 @@ impl<'t> Parts<'t> {
                 first.trim()
             ));
         }
-        Ok(Parts { head, members })
+        Ok(Parts {
+            head: rest.map(str::trim),
+            members,
+            tail: rest.map_or(text, |head| text[head.len()..].trim_start_matches(',')),
+        })
     }
-
-    /// Returns the members as a text.
-    pub(super) fn of_members(&self) -> String {
-        let members: Vec<String> = self.members.iter().map(shown).collect();
-        members.join(",")
-    }
-
-    /// Returns a text with these parts, and those of a weaker text that it does not replace.
-    pub(super) fn over(mut self, weaker: Parts<'_>) -> String {
-        let is_left =
-            |(member, _): &(&Member, &str)| self.members.iter().all(|(own, _)| own.name != member.name);
-        let left: Vec<String> = weaker
-            .members
-            .iter()
-            .filter(|part| is_left(part))
-            .map(shown)
-            .collect();
-        let own = self.members.iter().map(shown);
-        let head = self.head.take().or(weaker.head).map(str::to_owned);
-        let all: Vec<String> = head.into_iter().chain(left).chain(own).collect();
-        all.join(",")
-    }
-}
-
-fn shown((member, value): &(&'static Member, &str)) -> String {
-    format!("{}={value}", member.name)
-}
-
-/// Returns the members that are not as usual, as a text that follows the value before them; of those in checkpoints only,
-/// if that is asked for.
-pub(super) fn show(members: &[Member], settings: &Settings, in_checkpoints: bool) -> String {
-    let (mut settings, mut usual) = (settings.clone(), Settings::default());
-    let shown = members
-        .iter()
-        .filter(|member| member.in_checkpoints || !in_checkpoints);
-    let shown = shown.map(|member| {
-        let (value, usual) = (
-            (member.field)(&mut settings).show(),
-            (member.field)(&mut usual).show(),
-        );
-        if value == usual {
-            String::new()
-        } else {
-            format!(",{}={value}", member.name)
-        }
-    });
-    shown.collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::settings::declared;
     use std::time::Duration;
 
     fn set(settings: &mut Settings, name: &str, text: &str) -> Result<String, String> {
         settings.set(name, text).map_err(|error| error.problem)?;
-        let shown = settings.values().find(|(known, _)| *known == name);
-        Ok(shown.expect("it is a setting").1)
+        Ok(settings.value(name).expect("it is a setting"))
     }
 
     #[test]
@@ -187,6 +134,15 @@ mod tests {
             ("stack", "65536,tasks=4096", "65536,forgotten=0"),
             ("spin_loops", "fair_yields=3", "park,fair_yields=3"),
             ("spin_loops", "run", "run,fair_yields=3"),
+            ("environment", "timeouts=2", "adversarial,timeouts=2"),
+            (
+                "environment",
+                "calm,timeouts=2, notify_any = true",
+                "adversarial,spurious_wakeups=0,timeouts=2,weak_failures=0",
+            ),
+            ("environment", "calm", "calm"),
+            ("environment", "seed=7", "calm,seed=7"),
+            ("environment", "adversarial", "adversarial,seed=7"),
         ] {
             assert_eq!(
                 set(&mut settings, name, text),
@@ -222,6 +178,24 @@ mod tests {
             ("checkpoint", ",every=5", "no file is given"),
             ("stack", "5", "`5` is out of range: give 32768 to"),
             ("stack", "tasks=0", "tasks: `0` is too few: give 1 or more"),
+            (
+                "environment",
+                "",
+                "`` is no environment: give `adversarial`, `calm`",
+            ),
+            ("environment", "kalm", "did you mean `calm`"),
+            ("environment", "timeout=1", "did you mean `timeouts`"),
+            (
+                "environment",
+                "timeouts=many",
+                "timeouts: `many` is no number in range",
+            ),
+            (
+                "environment",
+                "timeouts=3,notify_any=maybe",
+                "notify_any: `maybe` is neither",
+            ),
+            ("environment", "seed=7,calm", "as in `VALUE,seed=7`"),
             ("spin_loops", "parc", "did you mean `park`?"),
             (
                 "spin_loops",
@@ -251,14 +225,24 @@ mod tests {
 
     #[test]
     fn a_text_goes_over_another() {
-        for (weaker, stronger, both) in [
-            ("1000,time=60", "500", "500,time=60"),
-            ("1000,time=60", "time=5", "1000,time=5"),
-            ("time=60", "500,time=5", "500,time=5"),
-            ("1000", "0", "0"),
+        for (name, weaker, stronger, both) in [
+            ("minimise", "1000,time=60", "500", "500,time=60"),
+            ("minimise", "1000,time=60", "time=5", "1000,time=5"),
+            ("minimise", "time=60", "500,time=5", "500,time=5"),
+            ("minimise", "1000", "0", "0"),
+            ("strategy", "pos", "dfs", "dfs"),
+            ("environment", "timeouts=2,seed=7", "calm", "calm,seed=7"),
+            ("environment", "calm", "timeouts=2", "calm,timeouts=2"),
         ] {
-            let parts = |text| Parts::of(text, OF_MINIMISE).unwrap();
-            assert_eq!(parts(stronger).over(parts(weaker)), both);
+            let setting = declared::find(name).unwrap();
+            let shown = set(&mut Settings::default(), name, &setting.over(weaker, stronger));
+            assert_eq!(shown, Ok(both.into()), "{weaker} {stronger}");
         }
+        let checkpoint = declared::find("checkpoint").unwrap();
+        let both = checkpoint.over("a,every=60", "every=5");
+        assert_eq!(
+            checkpoint.head_and_members(&both),
+            (Some("a"), "every=60,every=5".into())
+        );
     }
 }

@@ -1,5 +1,7 @@
 //! The treatment of loops that only wait, as a setting.
 
+use intermezzo_search::value::Named;
+
 /// The treatment of a loop that only waits for another task.
 ///
 /// A round of such a loop is seen to wait if the task comes back to the state in which the round began, with nothing
@@ -25,9 +27,9 @@ pub enum SpinLoops {
     Run,
 }
 
-impl SpinLoops {
-    /// Every treatment, by name.
-    pub const ALL: [(&str, SpinLoops); 3] = [
+impl Named for SpinLoops {
+    const WHAT: &'static str = "treatment of loops that wait";
+    const NAMES: &'static [(&'static str, SpinLoops)] = &[
         ("park", SpinLoops::Park),
         ("assume", SpinLoops::Assume),
         ("run", SpinLoops::Run),

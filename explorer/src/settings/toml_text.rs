@@ -1,7 +1,7 @@
 //! The text of `intermezzo.toml`, and of other files in TOML: their keys, and the places of errors.
 
 use super::config::{Config, ConfigError, Given, Section};
-use super::{Settings, command, declared};
+use super::{CommandSetting, CommandSettings, Settings, declared};
 use intermezzo_engine::foreign;
 use std::ops::Range;
 use std::path::Path;
@@ -109,8 +109,8 @@ impl Reader<'_> {
 
     fn of_command(&self, key: &Key<'_>, value: &Value<'_>) -> Result<Given, ConfigError> {
         self.given(key, value, |name| {
-            let setting = command::find(name)?;
-            Ok(|text: &str| setting.check(text))
+            let setting = CommandSetting::named(name)?;
+            Ok(|text: &str| setting.set(&mut CommandSettings::default(), text))
         })
     }
 

@@ -1,5 +1,7 @@
 //! The level of detail of a failing test, as a setting.
 
+use intermezzo_search::value::Named;
+
 /// The level of detail.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Verbosity {
@@ -12,9 +14,9 @@ pub enum Verbosity {
     Verbose,
 }
 
-impl Verbosity {
-    /// Every level, by name.
-    pub const ALL: [(&str, Verbosity); 3] = [
+impl Named for Verbosity {
+    const WHAT: &'static str = "detail";
+    const NAMES: &'static [(&'static str, Verbosity)] = &[
         ("quiet", Verbosity::Quiet),
         ("normal", Verbosity::Normal),
         ("verbose", Verbosity::Verbose),

@@ -45,9 +45,9 @@ impl From<intermezzo_pool::PoolError> for crate::problem::Problem {
 mod without {
     use super::super::cargo::{CargoTest, Ran};
     use crate::args::{PoolStatusArgs, TestArgs, WorkerArgs};
-    use crate::command_flags::CommandSettings;
     use crate::exit::Exit;
     use crate::problem::Problem;
+    use intermezzo::settings::CommandSettings;
     use std::process::ExitCode;
 
     fn none<T>() -> Result<T, Problem> {

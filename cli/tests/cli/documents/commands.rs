@@ -6,6 +6,7 @@ use super::sources::tests_in;
 use crate::{Ran, command, run, stand_in, token};
 use intermezzo::Settings;
 use intermezzo::baseline::Baseline;
+use intermezzo::settings::Setting;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
@@ -339,7 +340,7 @@ fn variable(name: &str, value: &str) -> Result<(), String> {
         .strip_prefix("INTERMEZZO_")
         .unwrap_or_default()
         .to_lowercase();
-    if Settings::all().iter().any(|known| known.name == setting) {
+    if Setting::named(&setting).is_some() {
         let set = Settings::default().set(&setting, value);
         return set.map_err(|error| error.to_string());
     }

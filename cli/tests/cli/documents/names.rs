@@ -3,6 +3,7 @@
 use super::commands::Scene;
 use super::read::{document, documents, root, words};
 use intermezzo::Settings;
+use intermezzo::settings::Setting;
 use intermezzo_corpus::{find, parse_full_name};
 use std::fs;
 use std::path::Path;
@@ -61,10 +62,7 @@ fn settings(code: &str) -> Option<Result<(), String>> {
     let mut settings = Settings::default();
     let sets = code.split(' ').map(|word| word.split_once('='));
     let sets: Vec<(&str, &str)> = sets.collect::<Option<_>>()?;
-    if !sets
-        .iter()
-        .any(|(name, _)| Settings::all().iter().any(|known| known.name == *name))
-    {
+    if !sets.iter().any(|(name, _)| Setting::named(name).is_some()) {
         return None;
     }
     for (name, value) in sets {

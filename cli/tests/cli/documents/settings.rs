@@ -18,8 +18,7 @@ fn row(setting: &Setting) -> String {
         strategy: StrategyKind::AUTO,
         ..Settings::default()
     };
-    let default = defaults.values().find(|(known, _)| known == name);
-    let (_, default) = default.expect("every setting has a value");
+    let default = defaults.value(name).expect("every setting has a value");
     // A pipe would end the cell.
     format!(
         "| `{name}` | {} | {} | `{default}` |\n",

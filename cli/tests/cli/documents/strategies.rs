@@ -46,7 +46,7 @@ fn compare(programs: &[&str], strategies: &str, more: &[&str]) -> Runs {
         "--strategies",
         strategies,
         "--setting",
-        "cache_bytes=0",
+        "reduction=cache_bytes=0",
         "--out",
         out,
     ];

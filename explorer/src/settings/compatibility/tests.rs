@@ -93,9 +93,9 @@ const COMBINATIONS: &str = "
     strategy=dfs(depth=7) jobs=2 -> jobs: `dfs(depth=7)` is not split
     strategy=dfs(step=7) checkpoint=a -> checkpoint: `dfs(step=7)` is not kept
     jobs=2 reduction=ordered-atomics -> jobs: the search starts again
-    checkpoint=a reduction=ordered-atomics -> checkpoint: which atomics
+    checkpoint=a reduction=ordered-atomics -> checkpoint: starts again
     jobs=2 spin_loops=assume -> jobs: the search starts again
-    checkpoint=a spin_loops=assume -> checkpoint: which loops
+    checkpoint=a spin_loops=assume -> checkpoint: does not keep that
     keep_going=true reduction=dpor data_points=races
     data_points=races
     keep_going=true reduction=ordered-atomics
@@ -111,7 +111,7 @@ const COMBINATIONS: &str = "
     strategy=maple iroots=window=7 -> iroots: parameters of its own
     strategy=maple jobs=2 -> jobs: one after the other
     iroots=true jobs=2 -> jobs: one after the other
-    checkpoint=b iroots=memo=a -> checkpoint: not in a checkpoint
+    checkpoint=b iroots=memo=a -> checkpoint: one after the other
     jobs=2 checkpoint=a data_points=a.rs:3
     reduction=dpor spin_loops=assume
     strategy=ranked
@@ -123,9 +123,6 @@ const COMBINATIONS: &str = "
     strategy=ranked(arrays=whole) reduction=caching -> reduction: other arrays
     strategy=ranked(per_place=2) reduction=caching -> reduction: the first of a place
     strategy=ranked(per_place=2,variables=1,sets=dynamic) preemptions=2
-    strategy=ranked(per_place=0) -> strategy: give 1 or more
-    strategy=ranked(per_place=1,arrays=whole) -> strategy: would bound nothing
-    strategy=ranked(per_place=1,threads=2) -> strategy: not supported together
     strategy=ranked reduction=dpor -> reduction: within the rank
     strategy=ranked preemptions=2 reduction=dpor -> reduction: within the rank
     strategy=ranked(threads=2) reduction=caching -> reduction: the priorities

@@ -28,7 +28,7 @@ pub(super) fn depth_first(preemptions: Option<u32>, bounds: &DepthFirstBounds) -
     let delays = bounds.delays;
     let any_depth = move || -> Box<dyn Strategy> {
         match delays {
-            Some(most) => Box::new(IterativeDelayBounding::new((most < u32::MAX).then_some(most))),
+            Some(most) => Box::new(IterativeDelayBounding::new(most)),
             None => super::depth_first(preemptions),
         }
     };

@@ -1,45 +1,23 @@
 //! Commands that pass arguments on to cargo: which arguments are ours, and which are cargo's.
 //!
 //! An unknown flag is cargo's, unless it is like one of ours: then it is refused, because cargo's own error would know nothing
-//! of our flags. It is no typing error if cargo, cargo-nextest or a test binary has a flag of this name, or a nearer one.
+//! of our flags. It is no typing error if cargo or cargo-nextest has a flag of this name, or a nearer one: their help says so.
 
 use super::Cli;
+use crate::cargo;
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
 use clap::{Command, CommandFactory};
 use std::ffi::OsString;
+use std::process::Stdio;
 
-/// Flags that `cargo test` and `cargo run` document, and some that only other versions of cargo have.
-#[rustfmt::skip]
-const OF_CARGO: &[&str] = &[
-    "all", "all-features", "all-targets", "artifact-dir", "bench", "benches", "bin", "bins", "build-plan",
-    "color", "compile-time-deps", "config", "doc", "example", "examples", "exclude", "features", "frozen",
-    "future-incompat-report", "help", "ignore-rust-version", "jobs", "keep-going", "lib", "locked",
-    "lockfile-path", "manifest-path", "message-format", "no-default-features", "no-fail-fast", "no-run",
-    "offline", "out-dir", "package", "profile", "quiet", "release", "target", "target-dir", "test", "tests",
-    "timings", "unit-graph", "verbose", "version", "workspace",
-];
-
-/// Flags of the test harness, which cargo tells to give after a `--`.
-#[rustfmt::skip]
-const OF_HARNESS: &[&str] = &[
-    "ensure-time", "exact", "exclude-should-panic", "fail-fast", "force-run-in-process", "format", "ignored",
-    "include-ignored", "list", "logfile", "no-capture", "nocapture", "report-time", "show-output", "shuffle",
-    "shuffle-seed", "skip", "test-threads",
-];
-
-/// Flags of `cargo nextest run` beyond those.
-#[rustfmt::skip]
-const OF_NEXTEST: &[&str] = &[
-    "archive-file", "archive-format", "binaries-metadata", "build-dir-remap", "build-jobs",
-    "cargo-message-format", "cargo-metadata", "cargo-profile", "cargo-quiet", "cargo-verbose", "config-file",
-    "debugger", "extract-overwrite", "extract-to", "failure-output", "ff", "filter-expr", "filterset",
-    "final-status-level", "flaky-result", "hide-progress-bar", "ignore-default-filter", "max-fail",
-    "max-progress-running", "message-format-version", "nff", "no-input-handler", "no-output-indent",
-    "no-pager", "no-tests", "override-version-check", "partition", "persist-extract-tempdir",
-    "platform-filter", "rerun", "retries", "run-ignored", "show-progress", "status-level", "stress-count",
-    "stress-duration", "success-output", "target-dir-remap", "tool-config-file", "tracer", "user-config-file",
-    "workspace-remap",
+/// Flags of cargo that its help does not name, because they are not stable.
+const UNSTABLE: [&str; 5] = [
+    "artifact-dir",
+    "build-plan",
+    "compile-time-deps",
+    "lockfile-path",
+    "out-dir",
 ];
 
 /// The least similarity, from 0 to 1, of a flag and a typing error in it. It is clap's own, which suggests flags in all other
@@ -101,18 +79,37 @@ fn passes_on(command: &Command) -> bool {
 
 /// Returns the flag of the command, without dashes, that was probably meant by this unknown one.
 fn meant<'c>(given: &str, command: &'c Command) -> Option<&'c str> {
-    let others = || [OF_CARGO, OF_HARNESS, OF_NEXTEST].into_iter().flatten();
-    if given.is_empty() || others().any(|other| *other == given) {
+    if given.is_empty() || UNSTABLE.contains(&given) {
         return None;
     }
-    let ours = command.get_arguments().filter(|flag| !flag.is_hide_set());
     let similar = |flag: &str| strsim::jaro(given, flag);
+    let ours = command.get_arguments().filter(|flag| !flag.is_hide_set());
     let ours = ours
         .filter_map(clap::Arg::get_long)
         .map(|flag| (similar(flag), flag));
     let (similarity, meant) = ours.max_by(|(one, _), (other, _)| one.total_cmp(other))?;
-    let is_like_other = others().any(|other| similar(other) > similarity);
-    (similarity > SIMILARITY_MIN && !is_like_other).then_some(meant)
+    let is_nearer = |help: &str| flags_in(help).any(|flag| similar(flag) > similarity);
+    let is_like_ours = similarity > SIMILARITY_MIN;
+    let of_cargo_itself = if command.get_name() == RUN { RUN } else { "test" };
+    let has_nearer = |words: &[&str]| is_nearer(&of_cargo(words));
+    let others_have =
+        || has_nearer(&[of_cargo_itself, "--help"]) || has_nearer(&["nextest", "run", "--help"]);
+    (is_like_ours && !others_have()).then_some(meant)
+}
+
+/// Returns the flags that a help names, without dashes.
+fn flags_in(help: &str) -> impl Iterator<Item = &str> {
+    let words = help.split(|sign: char| !sign.is_ascii_alphanumeric() && sign != '-');
+    words.filter_map(|word| word.strip_prefix("--"))
+}
+
+/// Returns what cargo prints when it is run with these words; nothing if it cannot be run.
+fn of_cargo(words: &[&str]) -> String {
+    let output = cargo::command().args(words).stderr(Stdio::null()).output();
+    output.map_or_else(
+        |_| String::new(),
+        |output| String::from_utf8_lossy(&output.stdout).into_owned(),
+    )
 }
 
 /// Returns the error about an unknown flag that is like one of ours.
@@ -191,8 +188,14 @@ mod tests {
 
     #[test]
     fn what_others_have_is_passed_on() {
-        for flag in [OF_CARGO, OF_HARNESS, OF_NEXTEST].into_iter().flatten() {
-            assert_eq!(meant(flag, Cli::command().find_subcommand("list").unwrap()), None);
+        let named = of_cargo(&["test", "--help"]);
+        let flags: Vec<&str> = flags_in(&named).chain(UNSTABLE).collect();
+        assert!(flags.len() > 30, "{flags:?}");
+        let cli = Cli::command();
+        let test = cli.find_subcommand("test").unwrap();
+        let is_ours = |flag: &str| test.get_arguments().any(|own| own.get_long() == Some(flag));
+        for flag in flags.into_iter().filter(|flag| !is_ours(flag)) {
+            assert_eq!(meant(flag, test), None, "{flag}");
         }
     }
 

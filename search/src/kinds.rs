@@ -240,14 +240,6 @@ impl StrategyKind {
     pub fn is_auto(&self) -> bool {
         matches!(self, StrategyKind::Auto(_))
     }
-
-    /// Returns the bounds of a depth-first search; `None` for every other kind.
-    pub fn depth_first(&self) -> Option<&DepthFirstBounds> {
-        match self {
-            StrategyKind::DepthFirst(bounds) => Some(bounds),
-            _ => None,
-        }
-    }
 }
 
 /// The way in which executions that show nothing new are left out.

@@ -152,8 +152,8 @@ mod tests {
     #[test]
     fn a_strategy_brings_its_own_number() {
         let settings = search("dfs(delays=2)").settings(Settings::default());
-        let bounds = settings.strategy.depth_first().expect("it is depth-first");
-        assert_eq!((bounds.delays, settings.preemptions), (Some(Some(2)), None));
+        let shown = settings.strategy.to_string();
+        assert_eq!((&*shown, settings.preemptions), ("dfs(delays=2)", None));
         let settings = search("dfs(1)").settings(Settings::default());
         assert_eq!(settings.preemptions, Some(1));
         for (strategy, says) in [

@@ -1,6 +1,6 @@
 //! A search as a value.
 
-use crate::settings::{SettingError, Settings, StrategyKind};
+use crate::settings::{SettingError, StrategyKind};
 use intermezzo_search::{self as search, Interesting};
 
 /// A search, by value, for [`Explorer::strategy`](crate::Explorer::strategy).
@@ -71,9 +71,9 @@ impl Strategy {
     /// # Errors
     /// There is none; the error says which there are.
     pub fn named(name: &str) -> Result<Strategy, SettingError> {
-        let mut settings = Settings::default();
-        settings.set("strategy", name)?;
-        Ok(settings.strategy.into())
+        let kind: Result<StrategyKind, String> = name.trim().parse();
+        kind.map(Strategy::from)
+            .map_err(|problem| SettingError::new("strategy", problem))
     }
 
     /// A search of your own. It keeps to bounds of its own: those of the explorer do not reach it. If it panics, or chooses

@@ -19,89 +19,40 @@ const DEPTH_MAX: u32 = 1000;
 /// The greatest weight of a member of a portfolio.
 const WEIGHT_MAX: u32 = 1_000_000;
 
-/// A parameter: its name, empty for what has none, and its field.
+/// A parameter: its name, and its field.
 type Parameter<O> = (&'static str, fn(&mut O) -> &mut dyn Value);
 
-/// The options of a search, each with a name.
+/// The options of a search.
 trait Options: Clone + Sized + 'static {
     /// The name of the search.
     const OF: &'static str;
     /// The options of a search that is named without any.
-    const DEFAULT: Self;
+    const USUAL: Self;
     /// In the order in which they are written.
     const PARAMETERS: &'static [Parameter<Self>];
-
-    /// Checks that they go together.
-    fn check(&self) -> Result<(), &'static str> {
-        Ok(())
-    }
 }
 
-impl Options for AutoOptions {
-    const OF: &'static str = "auto";
-    const DEFAULT: Self = AutoOptions::DEFAULT;
-    const PARAMETERS: &'static [Parameter<Self>] = &[
-        ("stale_reads", |o| &mut o.stale_reads),
-        ("weak_executions", |o| &mut o.weak_executions),
-    ];
+/// Declares options: the search, what is usual, and the fields, which have the names of the parameters.
+macro_rules! options {
+    ($($type:ident of $of:literal, $usual:ident: $($field:ident)*;)*) => {$(
+        impl Options for $type {
+            const OF: &'static str = $of;
+            const USUAL: Self = $type::$usual;
+            const PARAMETERS: &'static [Parameter<Self>] = &[$((stringify!($field), |o| &mut o.$field)),*];
+        }
+    )*};
 }
 
-impl Options for DepthFirstBounds {
-    const OF: &'static str = "dfs";
-    const DEFAULT: Self = DepthFirstBounds::NONE;
-    const PARAMETERS: &'static [Parameter<Self>] = &[
-        ("delays", |o| &mut o.delays),
-        ("depth", |o| &mut o.depth),
-        ("step", |o| &mut o.step),
-    ];
+options! {
+    AutoOptions of "auto", DEFAULT: stale_reads weak_executions;
+    DepthFirstBounds of "dfs", NONE: delays depth step;
+    BestFirstOptions of "best-first", DEFAULT: priority prefixes;
+    RankedOptions of "ranked", DEFAULT: variables threads epsilon sets arrays per_place;
+    IRootOptions of "maple", DEFAULT: window attempts target memo;
 }
 
-impl Options for BestFirstOptions {
-    const OF: &'static str = "best-first";
-    const DEFAULT: Self = BestFirstOptions::DEFAULT;
-    const PARAMETERS: &'static [Parameter<Self>] =
-        &[("", |o| &mut o.priority), ("prefixes", |o| &mut o.prefixes)];
-}
-
-impl Options for RankedOptions {
-    const OF: &'static str = "ranked";
-    const DEFAULT: Self = RankedOptions::DEFAULT;
-    const PARAMETERS: &'static [Parameter<Self>] = &[
-        ("variables", |o| &mut o.variables),
-        ("threads", |o| &mut o.threads),
-        ("epsilon", |o| &mut o.epsilon),
-        ("sets", |o| &mut o.sets),
-        ("arrays", |o| &mut o.arrays),
-        ("per_place", |o| &mut o.per_place),
-    ];
-
-    fn check(&self) -> Result<(), &'static str> {
-        Err(match (self.threads, self.per_place) {
-            (Some(0 | 1), _) => "fewer than 2 tasks have one order: give 2 or more `threads`",
-            (None, _) if self.epsilon != Epsilon::DEFAULT => {
-                "no order is missed without `threads`: give `ranked(threads=N,epsilon=P)`"
-            }
-            (_, Some(0)) => "with `per_place=0` no preemption after an access would be left: give 1 or more",
-            (_, Some(_)) if self.arrays == Arrays::Whole => {
-                "`arrays=whole` counts all variables of a place as one, so `per_place` would bound nothing: give one of \
-                 the two"
-            }
-            (Some(_), Some(_)) => "`per_place` is not supported together with `threads`: give one of the two",
-            _ => return Ok(()),
-        })
-    }
-}
-
-impl Options for IRootOptions {
-    const OF: &'static str = "maple";
-    const DEFAULT: Self = IRootOptions::DEFAULT;
-    const PARAMETERS: &'static [Parameter<Self>] = &[
-        ("window", |o| &mut o.window),
-        ("attempts", |o| &mut o.attempts),
-        ("target", |o| &mut o.target),
-        (MEMO, |o| &mut o.memo),
-    ];
-}
+/// The parameter that is written without its name.
+const UNNAMED: &str = "priority";
 
 /// The parameter that takes the rest of a list, because a path may have commas in it.
 const MEMO: &str = "memo";
@@ -137,34 +88,36 @@ fn read<O: Options>(list: &str) -> Result<O, String> {
     while !rest.is_empty() {
         let to_comma = rest.split(',').next().expect("a text has a part");
         let (name, entry) = match to_comma.split_once('=').map(|(name, _)| name.trim()) {
-            None => ("", to_comma),
+            None => (UNNAMED, to_comma),
             Some(MEMO) => (MEMO, rest),
             Some(name) => (name, to_comma),
         };
         let value = entry.split_once('=').map_or(entry, |(_, value)| value).trim();
         match entries.iter_mut().find(|(known, _)| *known == name) {
             None => entries.push((name, value.to_owned())),
-            Some((_, all)) if name.is_empty() => *all += &format!(",{value}"),
+            Some((_, all)) if name == UNNAMED => *all += &format!(",{value}"),
             Some(_) => return Err(format!("`{name}` is given twice: give it once")),
         }
         rest = rest[entry.len()..].trim_start();
         rest = rest.strip_prefix(',').unwrap_or(rest).trim_start();
     }
-    let mut options = O::DEFAULT;
+    let mut options = O::USUAL;
     for (name, value) in entries {
         let Some((_, field)) = O::PARAMETERS.iter().find(|(known, _)| *known == name) else {
             return Err(unknown::<O>(name, &value));
         };
         field(&mut options).read(&value)?;
     }
-    options.check()?;
     Ok(options)
 }
 
 fn unknown<O: Options>(name: &str, value: &str) -> String {
-    let given = if name.is_empty() { "" } else { "=" };
+    let given = match name {
+        UNNAMED => value.to_owned(),
+        name => format!("{name}={value}"),
+    };
     let known = O::PARAMETERS.iter().map(|(known, _)| match *known {
-        "" => "priorities, as in `preemptions,2*rare`".to_owned(),
+        UNNAMED => "priorities, as in `preemptions,2*rare`".to_owned(),
         MEMO => format!("`{MEMO}` as the last"),
         known => format!("`{known}`"),
     });
@@ -174,7 +127,7 @@ fn unknown<O: Options>(name: &str, value: &str) -> String {
         _ => "",
     };
     format!(
-        "`{name}{given}{value}` is no parameter of `{}`: give {}{bound}",
+        "`{given}` is no parameter of `{}`: give {}{bound}",
         O::OF,
         known.join(", ")
     )
@@ -182,11 +135,11 @@ fn unknown<O: Options>(name: &str, value: &str) -> String {
 
 /// Returns the parameters that are not as usual, as in `delays=2,depth=8`.
 fn shown<O: Options>(options: &O) -> String {
-    let (mut options, mut default) = (options.clone(), O::DEFAULT);
+    let (mut options, mut default) = (options.clone(), O::USUAL);
     let shown = O::PARAMETERS.iter().filter_map(|(name, field)| {
         let (value, usual) = (field(&mut options).show(), field(&mut default).show());
         (value != usual).then(|| match *name {
-            "" => value,
+            UNNAMED => value,
             name => format!("{name}={value}"),
         })
     });
@@ -260,10 +213,22 @@ impl StrategyKind {
     /// # Errors
     /// They do not; the text says why.
     pub fn check(&self) -> Result<(), &'static str> {
-        match self {
-            StrategyKind::Ranked(options) => options.check(),
-            _ => Ok(()),
-        }
+        let StrategyKind::Ranked(options) = self else {
+            return Ok(());
+        };
+        Err(match (options.threads, options.per_place) {
+            (Some(0 | 1), _) => "fewer than 2 tasks have one order: give 2 or more `threads`",
+            (None, _) if options.epsilon != Epsilon::DEFAULT => {
+                "no order is missed without `threads`: give `ranked(threads=N,epsilon=P)`"
+            }
+            (_, Some(0)) => "with `per_place=0` no preemption after an access would be left: give 1 or more",
+            (_, Some(_)) if options.arrays == Arrays::Whole => {
+                "`arrays=whole` counts all variables of a place as one, so `per_place` would bound nothing: give one of \
+                 the two"
+            }
+            (Some(_), Some(_)) => "`per_place` is not supported together with `threads`: give one of the two",
+            _ => return Ok(()),
+        })
     }
 }
 
@@ -287,7 +252,11 @@ impl FromStr for StrategyKind {
             "auto" => read(parameters).map(StrategyKind::Auto),
             "dfs" => read(parameters).map(StrategyKind::DepthFirst),
             "best-first" => read(parameters).map(StrategyKind::BestFirst),
-            "ranked" => read(parameters).map(StrategyKind::Ranked),
+            "ranked" => {
+                let ranked = StrategyKind::Ranked(read(parameters)?);
+                ranked.check()?;
+                Ok(ranked)
+            }
             "maple" => read(parameters).map(StrategyKind::Maple),
             "pct" => number(parameters, "depth", DEPTH_MAX).map(StrategyKind::Pct),
             "pct-all" => number(parameters, "depth", DEPTH_MAX).map(StrategyKind::PctAll),

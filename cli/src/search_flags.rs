@@ -73,10 +73,12 @@ pub(crate) fn with_or_without_value(arg: Arg, placeholder: &str) -> Arg {
 /// Returns the help for a setting: its meaning, and its values where they are few and the placeholder does not tell them.
 fn help(setting: &Setting) -> String {
     let Setting { help, accepts, .. } = setting;
-    if SELF_EVIDENT.contains(accepts) || accepts.len() > SHORT {
+    // Members, and examples, are for the long help.
+    let values = accepts.split("; ").next().unwrap_or_default();
+    if SELF_EVIDENT.contains(&values) || values.len() > SHORT {
         return help.to_string();
     }
-    format!("{help} ({accepts})")
+    format!("{help} ({values})")
 }
 
 /// Returns the help for a setting, with all its values.

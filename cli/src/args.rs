@@ -454,7 +454,7 @@ pub(crate) struct CheckArgs {
     pub(crate) states: u64,
     /// Gives up after this many seconds, or `none` for no limit
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = time_limit)]
-    pub(crate) time: TimeLimit,
+    pub(crate) time: Duration,
     /// Prints one JSON value on stdout
     #[arg(long)]
     pub(crate) json: bool,
@@ -534,6 +534,13 @@ pub(crate) fn without_subcommand_word(args: impl Iterator<Item = OsString>) -> V
     args
 }
 
+/// Parses a limit of time as the setting `time` has it: `Duration::MAX` is none.
+fn time_limit(value: &str) -> Result<Duration, String> {
+    let mut settings = intermezzo::Settings::default();
+    settings.set("time", value).map_err(|error| error.problem)?;
+    Ok(settings.time.unwrap_or(Duration::MAX))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -558,15 +565,4 @@ mod tests {
             ["exe"]
         );
     }
-}
-
-/// A limit of time; `None` for no limit.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct TimeLimit(pub(crate) Option<std::time::Duration>);
-
-/// Parses a limit of time as the setting `time` has it.
-fn time_limit(value: &str) -> Result<TimeLimit, String> {
-    let mut settings = intermezzo::Settings::default();
-    settings.set("time", value).map_err(|error| error.problem)?;
-    Ok(TimeLimit(settings.time))
 }

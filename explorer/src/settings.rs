@@ -48,7 +48,6 @@ pub use intermezzo_search::kinds::{
 use declared::SETTINGS;
 use intermezzo_engine::schedule::{Choice, Premises, Schedule, TestBinary};
 use intermezzo_engine::strategy::{SoFar, Strategy};
-use intermezzo_search::value::number;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -77,43 +76,6 @@ impl fmt::Display for SettingError {
 }
 
 impl std::error::Error for SettingError {}
-
-/// The prefix of environment variables: `INTERMEZZO_PREEMPTIONS` sets `preemptions`.
-const PREFIX: &str = "INTERMEZZO_";
-
-/// The environment variable with the directories in which plugins are looked for first.
-pub(crate) const PLUGIN_PATH_VARIABLE: &str = "INTERMEZZO_PLUGIN_PATH";
-
-/// The environment variable with the seed of a test's own random numbers, which counts outside explorations, too.
-const TEST_SEED_VARIABLE: &str = "INTERMEZZO_TEST_SEED";
-
-/// Variables of that prefix that are not named after settings.
-const OTHER_VARIABLES: [&str; 23] = [
-    TEST_SEED_VARIABLE,
-    "INTERMEZZO_CONFIG",
-    "INTERMEZZO_SETTINGS",
-    intermezzo_breakpoint::LOG_VARIABLE,
-    "INTERMEZZO_BASELINE",
-    "INTERMEZZO_BASELINE_UPDATE",
-    "INTERMEZZO_REPLAY",
-    "INTERMEZZO_BREAK",
-    "INTERMEZZO_REPORTS",
-    "INTERMEZZO_CHECKPOINTS",
-    "INTERMEZZO_RECORD",
-    "INTERMEZZO_IN_RELEASE",
-    "INTERMEZZO_CACHE",
-    variables::OVERLAYS,
-    // Of the engine, in tests of our own.
-    "INTERMEZZO_ARENA_CHECK",
-    variables::NEXT_WRAPPER,
-    variables::WATCHES,
-    variables::PROGRAMS,
-    variables::REPLAY_WITH,
-    variables::SET_UP,
-    variables::TEAR_DOWN,
-    variables::COMMAND_LIMIT,
-    PLUGIN_PATH_VARIABLE,
-];
 
 impl Settings {
     /// Sets the setting of that name.
@@ -316,58 +278,9 @@ impl Settings {
     /// # Errors
     /// A value does not fit its setting, or a variable of that prefix sets nothing: it is misspelled.
     pub fn override_from_environment(&mut self) -> Result<(), SettingError> {
-        for (name, variable, value) in Settings::variables()? {
-            self.set(name, &value)
-                .map_err(|error| SettingError::new(variable, error.problem))?;
-        }
-        Ok(())
+        let layers = variables::layers()?;
+        layers.iter().try_for_each(|layer| layer.set(self))
     }
-
-    /// Returns the settings for which there are environment variables: the setting, the variable, and its value.
-    fn variables() -> Result<Vec<(&'static str, String, String)>, SettingError> {
-        let mut set = Vec::new();
-        if let Ok(seed) = std::env::var(TEST_SEED_VARIABLE) {
-            let seed = number::<u64>(&seed);
-            let seed = seed.map_err(|problem| SettingError::new(TEST_SEED_VARIABLE, problem))?;
-            set.push((
-                "environment",
-                TEST_SEED_VARIABLE.to_owned(),
-                format!("seed={seed}"),
-            ));
-        }
-        let known = SETTINGS
-            .iter()
-            .map(|setting| (setting.name, variable(setting.name)));
-        let known: Vec<(&str, String)> = known.collect();
-        let mut names: Vec<String> = std::env::vars_os()
-            .filter_map(|(name, _)| name.into_string().ok())
-            .filter(|name| name.starts_with(PREFIX) && !OTHER_VARIABLES.contains(&name.as_str()))
-            .collect();
-        names.sort();
-        if let Some(wrong) = names
-            .iter()
-            .find(|name| known.iter().all(|(_, known)| known != *name))
-        {
-            let setting = wrong[PREFIX.len()..].to_lowercase();
-            let problem = declared::instead_of(&setting).unwrap_or_else(|| {
-                let known: Vec<&str> = known.iter().map(|(_, variable)| variable.as_str()).collect();
-                let hint = did_you_mean(wrong, known.iter().copied());
-                format!("no setting is called so; {hint}there are: {}", known.join(", "))
-            });
-            return Err(SettingError::new(wrong, problem));
-        }
-        let given = known.into_iter().filter_map(|(name, variable)| {
-            let value = std::env::var(&variable).ok()?;
-            Some((name, variable, value))
-        });
-        set.extend(given);
-        Ok(set)
-    }
-}
-
-/// Returns the environment variable of a setting.
-fn variable(setting: &str) -> String {
-    format!("{PREFIX}{}", setting.to_uppercase())
 }
 
 #[cfg(test)]

@@ -76,7 +76,7 @@ pub(crate) fn run(args: CheckArgs) -> Result<Exit, Problem> {
     let (events, said) = format.read(&text).map_err(wrong)?;
     let object = object(args.spec.as_deref().or(said.as_deref()), &args.file)?;
     let recorded = Recorded::pair(events).map_err(wrong)?;
-    let until = args.time.0.and_then(|most| Instant::now().checked_add(most));
+    let until = Instant::now().checked_add(args.time);
     let judgement = judge(&recorded, object, args.states, until).map_err(wrong)?;
     if args.json {
         output::json(&said_of(&args.file, format, object, &judgement))?;
@@ -176,7 +176,7 @@ fn told(object: Object, judgement: &Judgement, args: &CheckArgs) -> String {
         Outcome::Unknown { states } if *states <= args.states => text.push_str(&format!(
             "After {} seconds neither an order was found nor that there is none: --time allows more, and a \
              shorter part of it needs less\n",
-            args.time.0.unwrap_or_default().as_secs_f64()
+            args.time.as_secs_f64()
         )),
         Outcome::Unknown { states } => text.push_str(&format!(
             "After {states} states neither an order was found nor that there is none: --states allows \

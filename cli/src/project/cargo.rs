@@ -512,6 +512,18 @@ fn with_full_paths(monitors: &str) -> String {
 mod tests {
     use super::*;
 
+    /// The last variable of a name counts, and has what the first one says of another member.
+    #[test]
+    fn a_setting_that_is_given_twice_has_both() {
+        let given = [("reduction", "cache_bytes=0"), ("reduction", "dpor")];
+        let given = given.map(|(name, value)| (name, value.to_owned()));
+        let cargo = CargoTest::new(Vec::new(), true).unwrap().settings(&given);
+        let (_, last) = cargo.variables.last().unwrap();
+        let mut settings = Settings::default();
+        settings.set("reduction", last.to_str().unwrap()).unwrap();
+        assert_eq!(settings.value("reduction"), Some("dpor,cache_bytes=0".into()));
+    }
+
     /// The directory takes the place of the file, and the tests keep their own.
     #[test]
     fn a_directory_of_checkpoints_is_written_as_often_as_the_flag_says() {

@@ -1,7 +1,7 @@
 //! The search for a plugin by its name.
 
 use super::problem::PluginProblem;
-use crate::settings::{PLUGIN_PATH_VARIABLE, did_you_mean};
+use crate::settings::{did_you_mean, variables};
 use std::collections::{BTreeSet, HashSet};
 use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
 use std::path::{Path, PathBuf};
@@ -59,7 +59,7 @@ fn libraries(directory: &Path) -> Vec<String> {
 /// Returns the existing directories in which plugins are looked for, in that order.
 fn directories() -> Vec<PathBuf> {
     let mut directories: Vec<PathBuf> = Vec::new();
-    if let Some(given) = std::env::var_os(PLUGIN_PATH_VARIABLE) {
+    if let Some(given) = std::env::var_os(variables::PLUGIN_PATH) {
         directories.extend(std::env::split_paths(&given).filter(|given| !given.as_os_str().is_empty()));
     }
     if let Ok(program) = std::env::current_exe()

@@ -4,7 +4,7 @@
 //! test, environment variables.
 
 use super::config::{Config, ConfigError, FILE, Given};
-use super::{SettingError, Settings, StrategyKind, declared};
+use super::{Setting, SettingError, Settings, StrategyKind, variables};
 use crate::files::write_asked_for;
 use intermezzo_engine::serial::Serialize;
 use std::error::Error;
@@ -66,12 +66,23 @@ pub struct Layer {
 }
 
 impl Layer {
-    fn default_of((setting, value): (&str, String)) -> Layer {
+    fn new(setting: impl Into<String>, value: impl Into<String>, origin: Origin) -> Layer {
         Layer {
-            setting: setting.to_owned(),
-            value,
-            origin: Origin::Default,
+            setting: setting.into(),
+            value: value.into(),
+            origin,
         }
+    }
+
+    /// Sets the setting; the error names the origin.
+    pub(super) fn set(&self, settings: &mut Settings) -> Result<(), SettingError> {
+        settings
+            .set(&self.setting, &self.value)
+            .map_err(|SettingError { name, problem }| match &self.origin {
+                // The name of the variable takes the place of the setting's.
+                Origin::Variable { name } => SettingError::new(name, problem),
+                origin => SettingError::new(name, format!("{problem} (from {origin})")),
+            })
     }
 }
 
@@ -112,68 +123,51 @@ impl Layers {
             strategy: StrategyKind::AUTO,
             ..Settings::default()
         };
+        let config = config()?;
         let mut layers = Layers {
-            layers: settings.values().map(Layer::default_of).collect(),
+            layers: Vec::new(),
             settings,
-            config: config()?,
+            config: config.clone(),
         };
-        let config = layers.config.clone();
+        for (name, value) in layers.settings.values() {
+            layers.layers.push(Layer::new(name, value, Origin::Default));
+        }
+        let from_config = |config: &Config, given: &Given, pattern| {
+            let origin = Origin::Config {
+                path: config.path.clone(),
+                line: given.line,
+                pattern,
+            };
+            Layer::new(&given.name, &given.value, origin)
+        };
         if let Some(config) = &config {
             for given in &config.for_all {
-                layers.put_from(config, given, None)?;
+                layers.put(from_config(config, given, None))?;
             }
         }
         for (name, value) in attribute {
-            layers.put(name, value, Origin::Attribute)?;
+            layers.put(Layer::new(*name, *value, Origin::Attribute))?;
         }
         if let Some(config) = &config {
             for section in config.for_some.iter().filter(|section| section.fits(program)) {
                 for given in &section.given {
-                    layers.put_from(config, given, Some(section.pattern.clone()))?;
+                    layers.put(from_config(config, given, Some(section.pattern.clone())))?;
                 }
             }
         }
-        for (name, variable, value) in Settings::variables()? {
-            let origin = Origin::Variable {
-                name: variable.clone(),
-            };
-            layers
-                .put(name, &value, origin)
-                .map_err(|error| SettingError::new(variable, error.problem))?;
+        for layer in variables::layers()? {
+            layers.put(layer)?;
         }
         Ok(layers)
     }
 
-    fn put_from(
-        &mut self,
-        config: &Config,
-        given: &Given,
-        pattern: Option<String>,
-    ) -> Result<(), SettingError> {
-        let origin = Origin::Config {
-            path: config.path.clone(),
-            line: given.line,
-            pattern,
-        };
-        self.put(&given.name, &given.value, origin)
-    }
-
-    fn put(&mut self, name: &str, value: &str, origin: Origin) -> Result<(), SettingError> {
-        self.settings.set(name, value).map_err(|error| match &origin {
-            // The name of the variable takes the place of the setting's.
-            Origin::Variable { .. } => error,
-            _ => SettingError::new(error.name, format!("{} (from {origin})", error.problem)),
-        })?;
-        let value = match declared::find(name) {
+    fn put(&mut self, mut layer: Layer) -> Result<(), SettingError> {
+        layer.set(&mut self.settings)?;
+        if let Some(setting) = Setting::named(&layer.setting).filter(|setting| setting.has_members()) {
             // A layer may change some members only.
-            Ok(setting) if setting.has_members() => setting.show(&self.settings),
-            _ => value.to_owned(),
-        };
-        self.layers.push(Layer {
-            setting: name.to_owned(),
-            value,
-            origin,
-        });
+            layer.value = setting.show(&self.settings);
+        }
+        self.layers.push(layer);
         Ok(())
     }
 

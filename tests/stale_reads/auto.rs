@@ -38,8 +38,11 @@ fn count(order: Ordering) {
     assert_eq!(n.load(order), 2);
 }
 
+/// Returns `true` if it is seen that a task has ended, or left a lock by a panic.
+type SeesIt = fn(&ScopedJoinHandle<'_, ()>, &Mutex<()>) -> bool;
+
 /// Has a task do something before it ends, or before it leaves a poisoned lock, and looks at that.
-fn look_at_another(sees_it: fn(&ScopedJoinHandle<'_, ()>, &Mutex<()>) -> bool) {
+fn look_at_another(sees_it: SeesIt) {
     let (lock, done) = (Mutex::new(()), AtomicBool::new(false));
     thread::scope(|scope| {
         let task = scope.spawn(|| {
@@ -57,8 +60,7 @@ fn look_at_another(sees_it: fn(&ScopedJoinHandle<'_, ()>, &Mutex<()>) -> bool) {
 
 #[test]
 fn looks_at_the_end_of_a_task_and_at_poison_are_relaxed_ones() {
-    let looks: [fn(&ScopedJoinHandle<'_, ()>, &Mutex<()>) -> bool; 2] =
-        [|task, _| task.is_finished(), |_, lock| lock.is_poisoned()];
+    let looks: [SeesIt; 2] = [|task, _| task.is_finished(), |_, lock| lock.is_poisoned()];
     for sees_it in looks {
         let report = auto().explore(move || look_at_another(sees_it));
         assert_eq!(report.verdict(), Verdict::Fail, "{report}");

@@ -18,8 +18,11 @@ use std::process::Command;
 /// The crate itself, if this command was built in a checkout of intermezzo.
 const CHECKOUT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
+/// The files of a crate, each with its name and its text.
+type Files = &'static [(&'static str, &'static str)];
+
 /// The overlays: the name of each, its files, and its dependencies.
-const SOURCES: [(&str, &[(&str, &str)], &str); 4] = [
+const SOURCES: [(&str, Files, &str); 4] = [
     (
         "std",
         &[("lib.rs", include_str!("../../overlays/std.rs"))],

@@ -18,8 +18,7 @@ mod inside;
 pub mod left_open;
 mod timers;
 
-use crate::c_library::{Function, functions};
-use crate::futex;
+use crate::c_library::{Function, functions, system_call};
 use crate::name::name;
 use crate::sync::atomic::by_address;
 use crate::waits_at::{At, Effect};

@@ -1,6 +1,6 @@
 //! Functions of the C library that this crate has in its place, and that it calls itself.
 
-use std::ffi::{CStr, c_void};
+use std::ffi::{CStr, c_long, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 
 /// A function of the C library, by its name.
@@ -35,6 +35,15 @@ impl Function {
         self.found.store(found, Relaxed);
         found
     }
+}
+
+type SystemCall = unsafe extern "C" fn(c_long, ...) -> c_long;
+
+/// Returns the C library's own `syscall`.
+pub(crate) fn system_call() -> SystemCall {
+    static SYSTEM: Function = Function::named(c"syscall");
+    // SAFETY: this is its type.
+    unsafe { std::mem::transmute::<*mut c_void, SystemCall>(SYSTEM.address()) }
 }
 
 /// Defines functions of the C library that do something else inside an execution, where `virtually` returns a result. It gets

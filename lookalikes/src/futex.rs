@@ -8,7 +8,7 @@
 //! for a condition variable.
 
 use crate::c_io;
-use crate::c_library::Function;
+use crate::c_library::system_call;
 use crate::c_random::fill;
 use crate::sync::atomic::by_address::AtomicU32;
 use crate::waits_at::{At, Effect};
@@ -139,16 +139,6 @@ fn now(realtime: bool) -> Duration {
     duration(&time)
 }
 
-static SYSTEM: Function = Function::named(c"syscall");
-
-type Syscall = unsafe extern "C" fn(c_long, ...) -> c_long;
-
-/// Returns the C library's own `syscall`.
-pub(crate) fn system() -> Syscall {
-    // SAFETY: this is its type.
-    unsafe { std::mem::transmute::<*mut libc::c_void, Syscall>(SYSTEM.address()) }
-}
-
 /// Makes the linker take [`syscall`] from here.
 pub fn take_over() {
     std::hint::black_box(syscall as unsafe extern "C" fn(_, _, _, _, _, _, _) -> _);
@@ -200,5 +190,5 @@ pub unsafe extern "C" fn syscall(
         return result;
     }
     // SAFETY: as the caller says.
-    unsafe { system()(number, a, b, c, d, e, f) }
+    unsafe { system_call()(number, a, b, c, d, e, f) }
 }

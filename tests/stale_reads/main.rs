@@ -2,6 +2,7 @@
 
 mod auto;
 mod explained;
+mod looks;
 mod plain_memory;
 mod random;
 

@@ -3,7 +3,7 @@
 use super::{AFTER, Engine, Runtime};
 use crate::record::Access;
 use crate::site::Site;
-use intermezzo_sdk::EventId;
+use intermezzo_sdk::{EventId, MemoryOrder, SyncVarOp};
 
 impl Engine {
     /// Records the effect of the current task's operation.
@@ -75,6 +75,22 @@ impl Engine {
                 rt.record.trace.fail_to_count();
             }
         });
+    }
+
+    /// Returns `true` if the last operation of the current task was a read-modify-write with `SeqCst`, which may have failed.
+    /// On x86 a compiler fence after it makes a fence of it, and this notes that the task relies on that.
+    pub fn relies_on_compiler_fence(self) -> bool {
+        self.with(|rt| {
+            let task = rt.tasks.current();
+            let mut events = rt.record.events.as_slice().iter();
+            let last = events.rfind(|event| event.task == task);
+            let relies = last.is_some_and(|last| {
+                let exchanges = matches!(last.op, SyncVarOp::AtomicRmw | SyncVarOp::AtomicRmwFailed);
+                exchanges && last.order == MemoryOrder::SeqCst
+            });
+            rt.world.capped.compiler_fences |= relies;
+            relies
+        })
     }
 
     /// Returns the last event of the current task.

@@ -12,7 +12,7 @@ use crate::record::Event;
 use crate::schedule::ChoiceKind;
 use crate::site::Site;
 use crate::strategy::Strategy;
-use intermezzo_sdk::{EventId, MemoryOrder, SiteId, SyncVar, SyncVarAccess, SyncVarOp, TaskId};
+use intermezzo_sdk::{EventId, MemoryOrder, SiteId, SyncVar, SyncVarAccess, TaskId};
 use past::Past;
 use raised::Raised;
 
@@ -438,22 +438,6 @@ impl Engine {
     #[cfg_attr(not(feature = "unmodified"), inline(always))]
     pub fn has_memory_model(self) -> bool {
         self.with(|rt| rt.memory.has_model())
-    }
-
-    /// Returns `true` if the last operation of the current task was a read-modify-write with `SeqCst`, which may have failed.
-    /// On x86 a compiler fence after it makes a fence of it, and this notes that the task relies on that.
-    pub fn relies_on_compiler_fence(self) -> bool {
-        self.with(|rt| {
-            let task = rt.tasks.current();
-            let mut events = rt.record.events.as_slice().iter();
-            let last = events.rfind(|event| event.task == task);
-            let relies = last.is_some_and(|last| {
-                let exchanges = matches!(last.op, SyncVarOp::AtomicRmw | SyncVarOp::AtomicRmwFailed);
-                exchanges && last.order == MemoryOrder::SeqCst
-            });
-            rt.world.capped.compiler_fences |= relies;
-            relies
-        })
     }
 
     /// Returns the value that the current task's operation reads, as bits. The operation was announced, and `newest`

@@ -108,7 +108,7 @@ impl Timer {
         unsafe { libc::syscall(libc::SYS_write, self.descriptor, &raw const count, 8) };
     }
 
-    /// Sets the timer anew, in the current step.
+    /// Sets the timer, in the current step.
     fn set(&mut self, engine: Engine, is_absolute: bool, value: Duration, interval: Duration) {
         self.due = match (value.is_zero(), is_absolute) {
             (true, _) => None,

@@ -16,7 +16,7 @@
 mod children;
 mod inside;
 pub mod left_open;
-mod timers;
+pub mod timers;
 
 use crate::c_library::{Function, functions, system_call};
 use crate::name::name;
@@ -493,7 +493,7 @@ pub unsafe extern "C" fn epoll_pwait2(
     let system = |limit: *const timespec| {
         // SAFETY: the arguments are the caller's.
         unsafe {
-            futex::system()(
+            system_call()(
                 libc::SYS_epoll_pwait2,
                 epoll,
                 into,

@@ -2,8 +2,8 @@
 
 use libtest_mimic::{Arguments, Trial};
 
-/// Returns the arguments of the harness. `libtest_mimic` takes one filter, and std's harness any number: of several, the
-/// tests that match none are skipped by their whole names.
+/// Returns the arguments of the harness. `libtest_mimic` takes one filter, and std's harness any number. If there are several,
+/// each test that matches none of them is skipped, by its full name.
 pub(crate) fn of(tests: &[Trial]) -> Arguments {
     let (mut arguments, filters) = given();
     if !filters.is_empty() {

@@ -58,7 +58,7 @@ fn arg(setting: &'static Setting) -> Arg {
     }
 }
 
-/// Lets a flag that is on or off have a value after `=` or none, and one with a number a wrong one to complain about.
+/// Lets a flag that is on or off stand without a value, and lets the parser of a number see a negative one.
 pub(crate) fn with_or_without_value(arg: Arg, placeholder: &str) -> Arg {
     match placeholder {
         "BOOL" | "BOOL|LIST" => arg
@@ -103,7 +103,11 @@ fn former((name, instead): (&'static str, String)) -> Arg {
         .value_name("VALUE")
         .num_args(0..=1)
         .default_missing_value("")
-        .value_parser(move |_: &str| Err::<String, _>(format!("there is no such flag: {instead}")))
+        .value_parser(move |_: &str| {
+            Err::<String, _>(format!(
+                "there is no such flag: {instead} (one of cargo's with this name goes between two `--`)"
+            ))
+        })
 }
 
 impl<const OF_REPLAYS: bool> Args for Flags<OF_REPLAYS> {

@@ -10,7 +10,8 @@
 //!
 //! A descriptor that an execution leaves open is closed before the next one opens another: `c_io/left_open.rs`.
 //!
-//! **Misses.** `select`, `io_uring`, and programs that call the system without the C library. A blocking
+//! **Misses.** `select`, `io_uring`, other calls by number than those of [`by_number`], and programs that call the system
+//! without the C library. A blocking
 //! write of more than fits waits in the system. Waits for other processes, and for locks of files.
 
 mod children;
@@ -296,6 +297,18 @@ fn room(flags: c_int) -> c_short {
     }
 }
 
+/// Returns the limit of a call that waits, `Some(None)` for none; `None` if it is no time.
+///
+/// # Safety
+/// The pointer is null, or points to a valid value.
+unsafe fn time_limit(limit: *const timespec) -> Option<Option<Duration>> {
+    // SAFETY: as the caller says.
+    match unsafe { limit.as_ref() } {
+        None => Some(None),
+        Some(&limit) => timers::duration(limit).map(Some),
+    }
+}
+
 /// Returns a limit in milliseconds, as `poll` has it; `None` for none.
 fn milliseconds(limit: c_int) -> Option<Duration> {
     u64::try_from(limit).ok().map(Duration::from_millis)
@@ -362,13 +375,12 @@ functions! {
         static NOW: timespec = timespec { tv_sec: 0, tv_nsec: 0 };
         let is_inside = || all_inside(engine, descriptors(entries, count));
         // SAFETY: as the caller says.
-        let limit = unsafe { limit.as_ref() };
-        let limit = limit.map(|limit| Duration::new(limit.tv_sec as u64, limit.tv_nsec as u32));
-        await_ready(engine, is_inside, limit, |limit| {
+        let limit = unsafe { time_limit(limit) };
+        limit.and_then(|limit| await_ready(engine, is_inside, limit, |limit| {
             let limit = if limit == 0 { &raw const NOW } else { std::ptr::null() };
             // SAFETY: as the caller says.
             unsafe { system(entries, count, limit, signals) }
-        })
+        }))
     };
 
     /// Reads.
@@ -465,10 +477,19 @@ functions! {
 
     /// Closes a descriptor.
     fn close(descriptor: c_int) -> c_int: |engine, system| {
-        left_open::forget(descriptor);
-        timers::forget(engine, descriptor);
-        // SAFETY: as the caller says.
-        change(engine, descriptor, 0, || unsafe { system(descriptor) })
+        let forget = || {
+            left_open::forget(descriptor);
+            timers::forget(engine, descriptor);
+        };
+        let closed = change(engine, descriptor, 0, || {
+            forget();
+            // SAFETY: as the caller says.
+            unsafe { system(descriptor) }
+        });
+        if closed.is_none() {
+            forget();
+        }
+        closed
     };
 }
 
@@ -505,9 +526,8 @@ pub unsafe extern "C" fn epoll_pwait2(
         }
     };
     // SAFETY: as the caller says.
-    let time =
-        unsafe { limit.as_ref() }.map(|limit| Duration::new(limit.tv_sec as u64, limit.tv_nsec as u32));
-    let inside = Engine::of_test().and_then(|engine| {
+    let time = unsafe { time_limit(limit) };
+    let inside = time.zip(Engine::of_test()).and_then(|(time, engine)| {
         // Nothing may unwind out of a function of C.
         engine.keep_from_unwinding(|| {
             await_ready(
@@ -527,7 +547,7 @@ pub unsafe extern "C" fn epoll_pwait2(
     inside.unwrap_or_else(|| system(limit))
 }
 
-/// Performs the call of the system with this number, if it is one that is in place of the system's here.
+/// Performs the call of the system with this number, if this module replaces it.
 ///
 /// # Safety
 /// As for that call.

@@ -144,8 +144,8 @@ pub fn take_over() {
     std::hint::black_box(syscall as unsafe extern "C" fn(_, _, _, _, _, _, _) -> _);
 }
 
-/// Calls the system: the C library's function of this name, except for futexes, random numbers and what [`c_io`] has in place
-/// of the system's, inside an execution. A `membarrier` there is noted, too.
+/// Calls the system: the C library's function of this name, except for futexes, random numbers and the calls that [`c_io`]
+/// replaces, inside an execution. A `membarrier` there is noted, too.
 ///
 /// # Safety
 /// As for that function.

@@ -1,11 +1,37 @@
-//! Looks that are relaxed loads in std: at the number of handles, at the end of a task, and at poison.
+//! Reasons to explore weak memory, and a limit of it: looks that are relaxed loads in std (at the number of handles, at the end
+//! of a task, at poison, and at locks that are held), and fences of x86.
 
 use super::auto::{auto, not_explored};
-use intermezzo::sync::atomic::{AtomicBool, Ordering::SeqCst};
-use intermezzo::sync::{Arc, Mutex, Weak};
+use intermezzo::sync::atomic::{
+    AtomicBool,
+    Ordering::{Relaxed, SeqCst},
+    compiler_fence,
+};
+use intermezzo::sync::{Arc, Mutex, RwLock, Weak};
 use intermezzo::thread::ScopedJoinHandle;
-use intermezzo::{Strategy, Verdict, thread};
+use intermezzo::{Limit, Strategy, Verdict, thread};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+#[test]
+#[cfg(any(target_arch = "x86", target_arch = "x86_64"))]
+fn a_pass_that_relies_on_x86_says_so() {
+    let report = auto().explore(|| {
+        let vars = [AtomicBool::new(false), AtomicBool::new(false)];
+        let side = |own: usize| {
+            vars[own].store(true, Relaxed);
+            AtomicBool::new(false).swap(true, SeqCst);
+            compiler_fence(SeqCst);
+            vars[1 - own].load(Relaxed)
+        };
+        thread::scope(|scope| {
+            let other = scope.spawn(|| side(0));
+            let seen = side(1);
+            assert!(other.join().unwrap() || seen);
+        });
+    });
+    assert_eq!(report.verdict(), Verdict::Pass, "{report}");
+    assert!(report.limits().contains(&Limit::CompilerFences), "{report}");
+}
 
 /// Returns `true` if it is seen that a task has ended, or left a lock by a panic.
 type SeesIt = fn(&ScopedJoinHandle<'_, ()>, &Mutex<()>) -> bool;
@@ -25,6 +51,37 @@ fn look_at_another(sees_it: SeesIt) {
             assert!(done.load(SeqCst), "it is not done");
         }
     });
+}
+
+#[test]
+fn a_look_at_a_lock_that_is_held_is_a_relaxed_one() {
+    let holds: [fn(&Mutex<()>, &RwLock<()>); 2] = [
+        |mutex, _| std::mem::forget(mutex.lock()),
+        |_, lock| std::mem::forget(lock.write()),
+    ];
+    let is_held: [fn(&Mutex<()>, &RwLock<()>) -> bool; 2] = [
+        |mutex, _| mutex.try_lock().is_err(),
+        |_, lock| lock.try_read().is_err(),
+    ];
+    for (holds, is_held) in holds.into_iter().zip(is_held) {
+        let report = auto().explore(move || {
+            let (locks, done) = ((Mutex::new(()), RwLock::new(())), AtomicBool::new(false));
+            thread::scope(|scope| {
+                scope.spawn(|| {
+                    done.store(true, SeqCst);
+                    holds(&locks.0, &locks.1);
+                });
+                if is_held(&locks.0, &locks.1) {
+                    assert!(done.load(SeqCst), "it is not done");
+                }
+            });
+        });
+        assert_eq!(report.verdict(), Verdict::Fail, "{report}");
+        assert!(
+            report.findings()[0].schedule.environment.stale_reads > 0,
+            "{report}"
+        );
+    }
 }
 
 #[test]

@@ -92,7 +92,7 @@ fn an_exchange_and_a_compiler_fence_are_a_fence_of_x86() {
         compiler_fence(SeqCst);
     };
     assert_eq!(store_buffer_with(fails), is_fence);
-    let orders_nothing: [fn(); 5] = [
+    let orders_nothing: [fn(); 6] = [
         || compiler_fence(SeqCst),
         || {
             AtomicU32::new(0).fetch_or(0, SeqCst);
@@ -104,6 +104,10 @@ fn an_exchange_and_a_compiler_fence_are_a_fence_of_x86() {
         || {
             AtomicU32::new(0).fetch_or(0, SeqCst);
             compiler_fence(AcqRel);
+        },
+        || {
+            let _ = AtomicU32::new(0).compare_exchange(1, 2, SeqCst, Relaxed);
+            compiler_fence(SeqCst);
         },
         || {
             AtomicU32::new(0).fetch_or(0, SeqCst);

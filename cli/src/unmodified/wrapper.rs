@@ -161,8 +161,8 @@ fn is_compiler(path: &OsStr) -> bool {
     path == "rustc" || Path::new(path).components().count() > 1
 }
 
-/// Returns the arguments that add to the configuration, in which cargo asks the compiler for it: `rustix` calls the system
-/// without the C library unless this is set, and such calls would be no steps.
+/// Returns the arguments that add to the configuration, when cargo asks the compiler for it. Unless this one is set, `rustix`
+/// makes system calls without the C library, and they would be no steps.
 fn configuration(arguments: &[OsString]) -> &'static [&'static str] {
     match arguments.iter().any(|argument| argument == "--print=cfg") {
         true => &["--cfg", "rustix_use_libc"],
@@ -384,6 +384,20 @@ mod tests {
             .iter()
             .map(|argument| argument.to_string_lossy().into_owned())
             .collect()
+    }
+
+    #[test]
+    fn the_configuration_has_rustix_use_the_c_library() {
+        let asked = |line: &str| {
+            let arguments: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
+            configuration(&arguments)
+        };
+        let cfg = ["--cfg", "rustix_use_libc"];
+        assert_eq!(
+            asked("- --crate-name ___ --target t --print=sysroot --print=cfg"),
+            cfg
+        );
+        assert!(asked("--crate-name a --crate-type lib --target t src/lib.rs").is_empty());
     }
 
     #[test]

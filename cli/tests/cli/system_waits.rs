@@ -207,6 +207,16 @@ fn a_thread_is_left_that_listens() {
     n.fetch_add(1, SeqCst);
 }
 
+/// One of the threads polls for ever.
+#[test]
+fn threads_are_left_that_listen_and_poll() {
+    thread::spawn(|| TcpListener::bind("127.0.0.1:0").unwrap().accept());
+    thread::spawn(|| loop {
+        thread::sleep(Duration::from_secs(1));
+    });
+    thread::yield_now();
+}
+
 /// Signals end this call, which is none of those that are steps.
 #[test]
 fn a_call_is_repeated_for_ever() {
@@ -509,6 +519,7 @@ fn waits_in_the_system_are_steps() {
             ("a_childs_child_is_heard", "pass", ""),
             ("a_pair_is_left_open", "pass", ""),
             ("a_thread_is_left_that_listens", "pass", ""),
+            ("threads_are_left_that_listen_and_poll", "pass", ""),
             ("a_message_never_comes", "inconclusive", "hang"),
             ("a_call_is_repeated_for_ever", "inconclusive", "hang"),
         ],

@@ -116,8 +116,8 @@ impl Engine {
         self.with(|rt| rt.world.capped.weaker_orders |= order != MemoryOrder::SeqCst);
     }
 
-    /// Notes a look at something that other tasks change, with this ordering: at a reference count, the end of a task, or
-    /// poison. If it orders nothing, later operations could read values from before the changes under a memory model.
+    /// Notes a look at something that other tasks change, with this ordering: at a reference count, the end of a task, poison,
+    /// or a lock that another task holds. If it orders nothing, later operations could read values from before the changes under a memory model.
     pub fn note_look(self, order: MemoryOrder) {
         let orders_nothing = matches!(order, MemoryOrder::Relaxed | MemoryOrder::None);
         self.with(|rt| rt.world.capped.weaker_orders |= orders_nothing);

@@ -77,8 +77,8 @@ impl Engine {
         });
     }
 
-    /// Returns `true` if the last operation of the current task was a read-modify-write with `SeqCst`, which may have failed.
-    /// On x86 a compiler fence after it makes a fence of it, and this notes that the task relies on that.
+    /// Returns `true` if the last operation of the current task was a read-modify-write with `SeqCst`, or one that failed with
+    /// this ordering. On x86 a compiler fence after it makes a fence of it, and this notes that the task relies on it.
     pub fn relies_on_compiler_fence(self) -> bool {
         self.with(|rt| {
             let task = rt.tasks.current();

@@ -4,6 +4,7 @@
 
 use super::dispatch::Next;
 use super::{AT_REST, Engine, Runtime, Stop};
+use intermezzo_sdk::SyncVarOp;
 
 /// The number of yields, sleeps and time-outs of each such task after which the execution ends. What a test leaves behind
 /// either ends long before, or never.
@@ -28,10 +29,16 @@ impl Engine {
 
 impl Runtime {
     /// Returns `true` if the test's own function has returned, and the tasks that are left wait for something from outside the
-    /// process: it would have ended before.
+    /// process: in a real process the test would be over by then.
     pub(super) fn only_outside_goes_on(&self) -> bool {
-        let awaits_outside = || self.ready.first_deadline(&self.tasks) == Some(AT_REST);
-        self.limits.unmodified && self.has_main_ended() && awaits_outside()
+        let mut waiters = self.ready.timed_waiters().iter();
+        self.limits.unmodified && self.has_main_ended() && waiters.all(|task| self.awaits_outside(task))
+    }
+
+    /// Returns `true` if this task, which waits with a limit, waits for something from outside the process.
+    fn awaits_outside(&self, task: u32) -> bool {
+        let task = &self.tasks[task];
+        task.deadline == AT_REST && task.pending.access.op != SyncVarOp::Quiesce
     }
 
     /// Counts a round of the current task, which is left over. Returns `true` if each task that can continue has gone round
@@ -48,7 +55,9 @@ impl Runtime {
             let rounds = self.tasks[task].rounds_left_over;
             match self.ready.is_enabled(task) {
                 true => rounds >= ROUNDS_LEFT_OVER,
-                false => rounds > 0 || !self.ready.timed_waiters().contains(task),
+                false => {
+                    rounds > 0 || !self.ready.timed_waiters().contains(task) || self.awaits_outside(task)
+                }
             }
         })
     }

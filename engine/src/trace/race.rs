@@ -149,8 +149,8 @@ impl Trace {
         }
     }
 
-    /// Returns `true` if one of these gates of a key's variable is open after those of its accesses whose steps are taken. Of
-    /// accesses that do not commute, these are the first ones.
+    /// Returns `true` if one of these gates of a key's variable is open if only its accesses in the taken steps had happened.
+    /// Among accesses that do not commute, the taken ones come first.
     pub fn is_gate_open_after(&self, key: Key, gates: Gates, is_taken: impl Fn(usize) -> bool) -> bool {
         let list = self.keys.get(key.index()).map_or(&[][..], Vec::as_slice);
         let taken = |access: &KeyAccess| is_taken(self.entries[access.entry as usize].step as usize);

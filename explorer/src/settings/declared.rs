@@ -268,7 +268,7 @@ settings {
         in_checkpoints: true;
     reduction: Reduction = Reduction::Auto,
         "Method of leaving out executions that show nothing new"
-        => (("NAME", "`auto`, `none`, `caching`, `source-dpor`, `dpor` or `ordered-atomics`; `auto,cache_bytes=0` remembers no states and traces, instead of as many as are in a gibibyte"),
+        => (("NAME", "`auto`, `none`, `caching`, `source-dpor`, `dpor` or `ordered-atomics`; `auto,cache_bytes=0` remembers neither states nor traces, instead of as many as fit in a gibibyte"),
             |s, v| match v {
                 "bpor" => Err("there is no reduction `bpor` any more: give `dpor` with a bound on `preemptions`".into()),
                 _ => s.reduction.read(v),
@@ -453,7 +453,7 @@ settings {
     /// found. Each of several workers does so, one after the other.
     warm_up: u32 = 0,
         "Executions before the search, for what a test sets up once and keeps; they are not judged",
-        accepts: "a number; `0,retries=5` runs an execution up to five more times, and not two, if it departed from its prescribed choices",
+        accepts: "a number; `0,retries=5` retries an execution that departed from its prescribed choices up to five times instead of twice",
         members: &[Member::new("retries", |s| &mut s.retries)],
         advanced: true, in_replays: true, in_checkpoints: true;
     /// A task that takes more is a finding, and ends the exploration. A task that is able to run counts only while it has a

@@ -86,7 +86,7 @@ pub(super) fn layers() -> Result<Vec<Layer>, SettingError> {
         let problem = declared::instead_of(&setting).unwrap_or_else(|| {
             let known: Vec<&str> = known.iter().map(|(_, variable)| variable.as_str()).collect();
             let hint = did_you_mean(&wrong, known.iter().copied());
-            format!("no setting is called so; {hint}there are: {}", known.join(", "))
+            format!("no setting has this name; {hint}there are: {}", known.join(", "))
         });
         return Err(SettingError::new(wrong, problem));
     }

@@ -5,7 +5,8 @@
 //! that waits is woken when the next one's comes.
 //!
 //! **Misses.** Timers of other clocks than those that the virtual clock moves are the system's. A copy of a descriptor, by
-//! `dup`, reads the timer and cannot set it.
+//! `dup`, cannot set the timer, and reads it only while the original is open; a timer whose descriptor is replaced by `dup2`
+//! still counts. A loop that reads a timer again and again, without waiting, does not let virtual time pass.
 
 use super::{entry, left_open, perform, step_of, would_wait};
 use crate::c_library::{Function, functions};
@@ -108,7 +109,7 @@ impl Timer {
         unsafe { libc::syscall(libc::SYS_write, self.descriptor, &raw const count, 8) };
     }
 
-    /// Sets the timer, in the current step.
+    /// Sets the timer again, in the current step.
     fn set(&mut self, engine: Engine, is_absolute: bool, value: Duration, interval: Duration) {
         self.due = match (value.is_zero(), is_absolute) {
             (true, _) => None,
@@ -148,7 +149,7 @@ fn time(nanoseconds: u64) -> timespec {
 }
 
 /// Returns a duration; `None` if it is none.
-fn duration(time: timespec) -> Option<Duration> {
+pub(super) fn duration(time: timespec) -> Option<Duration> {
     let nanoseconds = u32::try_from(time.tv_nsec).ok()?;
     (nanoseconds < 1_000_000_000).then_some(Duration::new(u64::try_from(time.tv_sec).ok()?, nanoseconds))
 }
@@ -185,7 +186,10 @@ functions! {
             Some((duration(new.it_value)?, duration(new.it_interval)?))
         });
         times.filter(|_| with_timer(engine, descriptor, |_| ()).is_some()).and_then(|(value, interval)| {
-            let engine = step_of(engine, descriptor)?;
+            let Some(engine) = step_of(engine, descriptor) else {
+                // During teardown no time passes.
+                return Some(0);
+            };
             perform(engine, || true, None, |_| {
                 with_timer(engine, descriptor, |timer| {
                     if !old.is_null() {
@@ -203,7 +207,11 @@ functions! {
     /// Returns the time that is left until a timer is counted up.
     fn timerfd_gettime(descriptor: c_int, into: *mut itimerspec) -> c_int: |engine| {
         with_timer(engine, descriptor, |_| ()).filter(|()| !into.is_null()).and_then(|()| {
-            let engine = step_of(engine, descriptor)?;
+            let Some(engine) = step_of(engine, descriptor) else {
+                // SAFETY: the caller has room for the times there.
+                unsafe { into.write(itimerspec { it_interval: time(0), it_value: time(0) }) };
+                return Some(0);
+            };
             perform(engine, || true, None, |_| {
                 with_timer(engine, descriptor, |timer| {
                     // SAFETY: the caller has room for the times there.

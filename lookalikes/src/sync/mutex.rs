@@ -201,6 +201,7 @@ impl<T: ?Sized> Mutex<T> {
             };
             engine.commit(failed, 0, 0);
             engine.changed_nothing(failed, 0);
+            engine.note_look(failed.order);
             return Err(TryLockError::WouldBlock);
         }
         Ok(self.acquire(engine, access, body, raw)?)

@@ -391,6 +391,7 @@ impl<T: ?Sized> RwLock<T> {
             };
             engine.commit(failed, 0, 0);
             engine.changed_nothing(failed, 0);
+            engine.note_look(failed.order);
             return None;
         };
         Some(self.taken_inside(engine, access, body, mode, gates))

@@ -32,7 +32,7 @@ impl Stage {
 
 /// The cause for which a weaker reduction takes over.
 pub(in crate::driver) enum Cause {
-    /// The test does something for which no stronger reduction is sound; in words.
+    /// The test does something for which no stronger reduction is sound, with the reason in words.
     Test(SoundReduction, String),
     /// The plans of the present search are not reliable. Those of another search of the test may be.
     Plans(FallbackReason),

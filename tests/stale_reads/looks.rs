@@ -53,13 +53,15 @@ fn look_at_another(sees_it: SeesIt) {
     });
 }
 
+type OnLocks<R> = fn(&Mutex<()>, &RwLock<()>) -> R;
+
 #[test]
 fn a_look_at_a_lock_that_is_held_is_a_relaxed_one() {
-    let holds: [fn(&Mutex<()>, &RwLock<()>); 2] = [
+    let holds: [OnLocks<()>; 2] = [
         |mutex, _| std::mem::forget(mutex.lock()),
         |_, lock| std::mem::forget(lock.write()),
     ];
-    let is_held: [fn(&Mutex<()>, &RwLock<()>) -> bool; 2] = [
+    let is_held: [OnLocks<bool>; 2] = [
         |mutex, _| mutex.try_lock().is_err(),
         |_, lock| lock.try_read().is_err(),
     ];

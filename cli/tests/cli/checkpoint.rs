@@ -163,7 +163,7 @@ fn not_every_search_can_be_kept_or_split() {
         ("--strategy=dfs(depth=9)", "`dfs(depth=9)`", "`dfs(depth=9)`"),
         (
             "--reduction=ordered-atomics",
-            "which atomics",
+            "the search starts again",
             "the search starts again",
         ),
     ] {

@@ -136,11 +136,12 @@ impl Engine {
     }
 
     /// Returns the virtual time at which a wait with this limit times out. The task reads the clock for it, which is a
-    /// visible operation of its own, unless the wait times out at once.
+    /// visible operation of its own, unless the wait times out at once: then that is so at any time.
     pub fn deadline(self, limit: Duration, site: Site) -> u64 {
-        if !limit.is_zero() {
-            self.read_clock(Class::Read, site);
+        if limit.is_zero() {
+            return 0;
         }
+        self.read_clock(Class::Read, site);
         self.after(limit)
     }
 

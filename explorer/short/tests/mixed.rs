@@ -112,8 +112,8 @@ programs! {
         let n = Arc::new(AtomicUsize::new(0));
         let other = { let n = n.clone(); thread::spawn(move || { n.store(1, SeqCst); fail() }) };
         while !other.is_finished() { thread::yield_now(); }
-        assert_eq!(n.load(SeqCst), 1);
         assert!(other.join().is_err());
+        assert_eq!(n.load(SeqCst), 1);
     }
     "assertion" a_task_is_not_finished_at_once {
         let other = thread::spawn(|| {});

@@ -3,7 +3,7 @@
 #![no_std]
 
 pub use ::core::*;
-pub use intermezzo_overlay_std::hint;
+pub use intermezzo_overlay_std::{arch, hint};
 
 /// `core::sync`
 pub mod sync {

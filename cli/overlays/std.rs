@@ -139,6 +139,19 @@ pub mod hint {
     pub use intermezzo::hint::spin_loop;
 }
 
+/// `std::arch`
+pub mod arch {
+    pub use crate::__asm as asm;
+    pub use ::std::arch::*;
+
+    /// `std::arch::x86_64`
+    #[cfg(target_arch = "x86_64")]
+    pub mod x86_64 {
+        pub use ::std::arch::x86_64::*;
+        pub use intermezzo::unmodified::{_mm_mfence, cmpxchg16b};
+    }
+}
+
 /// `std::time`
 pub mod time {
     pub use ::std::time::*;
@@ -250,6 +263,18 @@ fn shows_output() -> bool {
         ::std::env::var_os("INTERMEZZO_REPLAY").is_some()
             || !of_program && ::std::env::args().any(|argument| argument == "--nocapture" || argument == "--no-capture")
     })
+}
+
+/// `std::arch::asm!`
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __asm {
+    ($($arguments:tt)*) => {{
+        $crate::__intermezzo::unmodified::assembly(
+            const { $crate::__intermezzo::unmodified::Assembly::of(::core::stringify!($($arguments)*)) }
+        );
+        $crate::__std::arch::asm!($($arguments)*)
+    }};
 }
 
 /// `std::print!`

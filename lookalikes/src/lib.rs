@@ -6,6 +6,9 @@
 //! source places.
 
 pub mod alloc;
+#[cfg(feature = "unmodified")]
+#[doc(hidden)]
+pub mod assembly;
 mod block;
 #[cfg(all(feature = "unmodified", target_os = "linux", target_env = "gnu"))]
 #[doc(hidden)]

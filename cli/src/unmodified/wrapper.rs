@@ -199,6 +199,10 @@ fn additional(arguments: &[OsString], directory: &Path, harness: &str) -> Vec<Os
         return Vec::new();
     }
     let mut additional: Vec<OsString> = Vec::new();
+    if value("--crate-name") == Some(&"portable_atomic") {
+        // Its operations on atomics are inline assembly otherwise, and would be no steps.
+        additional.extend(["--cfg".into(), "portable_atomic_no_asm".into()]);
+    }
     let is_program = explores_programs() && is_binary(&arguments);
     let runs = has("--test") || is_program;
     let of_binary = if is_program { program::OVERLAY } else { "test" };
@@ -398,6 +402,19 @@ mod tests {
             cfg
         );
         assert!(asked("--crate-name a --crate-type lib --target t src/lib.rs").is_empty());
+    }
+
+    #[test]
+    fn portable_atomic_is_built_without_assembly() {
+        let is_set = |name: &str| {
+            let line = format!("--crate-name {name} --crate-type lib --target t src/lib.rs");
+            let arguments: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
+            additional(&arguments, Path::new("/o"), "test")
+                .iter()
+                .any(|argument| argument == "portable_atomic_no_asm")
+        };
+        assert!(is_set("portable_atomic"));
+        assert!(!is_set("portable_atomic_util"));
     }
 
     #[test]

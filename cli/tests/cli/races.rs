@@ -4,11 +4,13 @@ use crate::unmodified::{project_of, report, run_with};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// The library: the second file begins with a line of its own, which cannot be in the middle.
+/// The library: the other files begin with a line of their own, which cannot be in the middle.
 const LIBRARY: &str = concat!(
     include_str!("races/racy.rs"),
     "// ",
-    include_str!("races/fine.rs")
+    include_str!("races/fine.rs"),
+    "// ",
+    include_str!("races/assembly.rs")
 );
 
 /// Returns the names of the tests in these modules of the library.
@@ -30,6 +32,26 @@ fn run(project: &Path, level: &str, arguments: &[&str]) -> Value {
     run_with(project, &all, &[("CARGO_PROFILE_DEV_OPT_LEVEL", level)])
         .ends_with(1)
         .json()
+}
+
+/// Checks the report of a test in the module `assembly`.
+fn assembly_is_a_fence_or_unseen(test: &str, report: &Value) {
+    let is_unseen = test.ends_with("unseen_store");
+    let has_fence = test.contains("::fence");
+    let limits = report["limits"].as_array().unwrap();
+    let is_listed = limits.contains(&json!({"kind": "assembly"}));
+    assert_eq!(is_listed, is_unseen, "{test}: {report:#}");
+    if test.ends_with("no_fence") {
+        assert_eq!(report["findings"][0]["kind"], "assertion", "{report:#}");
+        return;
+    }
+    assert_eq!(report["verdict"], "pass", "{test}: {report:#}");
+    assert_eq!(
+        report["coverage"]["kind"] == "exhaustive",
+        !is_unseen,
+        "{test}: {report:#}"
+    );
+    assert_eq!(!report["weak_memory"].is_null(), has_fence, "{test}: {report:#}");
 }
 
 #[test]
@@ -75,6 +97,9 @@ fn data_races_are_found_and_nothing_else() {
         let weak =
             tests_in(&fine).filter(|test| !report(&all, &format!("races::{test}"))["weak_memory"].is_null());
         assert!(weak.count() > 10);
+        for test in tests_in(&["assembly"]) {
+            assembly_is_a_fence_or_unseen(&test, report(&all, &format!("races::{test}")));
+        }
         if level != "0" {
             continue;
         }

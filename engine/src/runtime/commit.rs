@@ -93,6 +93,11 @@ impl Engine {
         })
     }
 
+    /// Notes that the current task may access memory that other tasks use, by instructions that nothing here sees.
+    pub fn access_unseen(self) {
+        self.with(|rt| rt.world.capped.assembly = true);
+    }
+
     /// Returns the last event of the current task.
     pub(crate) fn last_event(self) -> EventId {
         self.with(|rt| rt.last_of_current())

@@ -88,6 +88,9 @@ pub struct Capped {
     /// Processors on which a compiler fence after a read-modify-write is no fence.
     #[serde(default)]
     pub compiler_fences: bool,
+    /// Accesses of inline assembly to memory.
+    #[serde(default)]
+    pub assembly: bool,
     /// Another task that drops the payload of a panic.
     #[serde(default)]
     pub payloads: bool,
@@ -118,6 +121,7 @@ impl Capped {
         self.weaker_orders |= other.weaker_orders;
         self.barriers |= other.barriers;
         self.compiler_fences |= other.compiler_fences;
+        self.assembly |= other.assembly;
         self.payloads |= other.payloads;
         self.waiting_writers |= other.waiting_writers;
         self.left_over |= other.left_over;

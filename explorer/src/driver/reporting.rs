@@ -406,6 +406,7 @@ fn limits(tally: &Counts, settings: &Settings, memory_model: &str) -> Vec<Limit>
         (is_weaker && !is_left_out).then(|| Limit::Memory { model: model() }),
         has_barriers.then(|| Limit::Barriers { model: model() }),
         capped.compiler_fences.then_some(Limit::CompilerFences),
+        (capped.assembly && tally.max_tasks > 1).then_some(Limit::Assembly),
         capped.timeouts.then_some(Limit::Timeouts {
             most: environment.timeouts,
         }),

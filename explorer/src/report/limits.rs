@@ -24,6 +24,8 @@ pub enum Limit {
     },
     /// Under a memory model: processors other than x86, on which a compiler fence right after a read-modify-write is no fence.
     CompilerFences,
+    /// Accesses of inline assembly to memory, while there are several tasks: they are no steps.
+    Assembly,
     /// The test created no task.
     OneTask,
     /// The orders in which tasks access what they share: no two tasks used one object that intermezzo sees.
@@ -137,6 +139,7 @@ impl Limit {
                 | Limit::Symmetry { differ: true }
                 | Limit::Races
                 | Limit::Fairness { .. }
+                | Limit::Assembly
                 | Limit::LeftOver { .. }
                 | Limit::OtherThreads { .. }
                 | Limit::Departures { .. }
@@ -180,6 +183,7 @@ impl fmt::Display for Limit {
             Limit::CompilerFences => f.write_str(
                 "processors other than x86, on which a `compiler_fence` after a read-modify-write is no fence",
             ),
+            Limit::Assembly => f.write_str("what inline assembly does to memory is not seen"),
             Limit::OneTask => f.write_str("other tasks (the test created none)"),
             Limit::NothingShared => f.write_str(
                 "accesses to what tasks share (they share nothing of intermezzo, and objects of std are not seen)",

@@ -53,6 +53,12 @@ mod async_executor {
         let (value, ()) = both(|| block_on(task), || block_on(executor.tick()));
         assert_eq!(value, 1);
     }
+
+    #[test]
+    fn a_task_is_spawned_while_another_thread_waits() {
+        let executor = Executor::new();
+        both(|| block_on(executor.tick()), || executor.spawn(async {}).detach());
+    }
 }
 
 mod smol {

@@ -123,7 +123,7 @@ mod bytes {
 
 mod portable_atomic {
     use super::*;
-    use ::portable_atomic::{AtomicU64, AtomicU128, Ordering::SeqCst};
+    use ::portable_atomic::{AtomicU64, AtomicU128, AtomicUsize, Ordering::SeqCst};
 
     #[test]
     fn numbers() {
@@ -131,6 +131,14 @@ mod portable_atomic {
         let add = || (n.fetch_add(1, SeqCst), x.fetch_add(1 << 100, SeqCst));
         both(add, add);
         assert_eq!((n.into_inner(), x.into_inner()), (2, 1 << 101));
+    }
+
+    #[test]
+    fn bits_are_inverted() {
+        let bits = AtomicUsize::new(0);
+        let (seen, ()) = both(|| (bits.load(SeqCst), bits.load(SeqCst)), || bits.not(SeqCst));
+        assert!([(0, 0), (0, !0), (!0, !0)].contains(&seen));
+        assert_eq!(bits.into_inner(), !0);
     }
 }
 

@@ -8,6 +8,7 @@
 mod overlays;
 mod program;
 mod statics;
+mod unused;
 pub(crate) mod wrapper;
 
 use crate::cargo;
@@ -83,6 +84,10 @@ impl Unmodified {
         let target = directory
             .join("intermezzo")
             .join(format!("{}{races}{whole}", overlays.digest));
+        if !target.exists() {
+            unused::remove_beside(&target);
+        }
+        unused::mark(&target);
         Ok(Unmodified {
             overlays,
             target,

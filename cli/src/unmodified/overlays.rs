@@ -3,7 +3,7 @@
 //!
 //! They are in the user's cache directory, or in that of `INTERMEZZO_CACHE`.
 
-use super::{metadata, said_by, statics};
+use super::{metadata, said_by, statics, unused};
 use crate::cargo;
 use crate::output;
 use crate::problem::Problem;
@@ -84,6 +84,7 @@ impl Overlays {
         let place = cache()?.join(digest(&(&compiler, SOURCES, &dependency)));
         // Another run may be doing the same.
         let _alone = lock(&place)?;
+        unused::mark(&place);
         write(&place, &dependency)?;
         patch(&place, &host, &toolchain)?;
         let release = place.join("target").join("release");
@@ -97,6 +98,7 @@ impl Overlays {
         let is_first = built().is_none();
         if is_first {
             before_first()?;
+            unused::remove_beside(&place);
             output::complain(&format!(
                 "building intermezzo for {} as a layer over std: once for each toolchain",
                 compiler.lines().next().unwrap_or_default()

@@ -2,6 +2,7 @@
 
 use super::cargo::{CargoTest, variable};
 use crate::args::ConfigArgs;
+use crate::command_flags::CommandFlags;
 use crate::exit::Exit;
 use crate::output;
 use crate::problem::Problem;
@@ -59,6 +60,8 @@ struct ConfigJson<'a> {
 /// Asks the tests, and shows their answers.
 pub(crate) fn run(args: ConfigArgs) -> Result<Exit, Problem> {
     args.search.check()?;
+    // A project in which no test is asked may have a file that cannot be read.
+    CommandFlags::default().settings(&args.cargo.cargo)?;
     let given = args.search.wherever_run();
     let cargo = CargoTest::new(args.cargo.cargo, args.json)?.settings(given.given());
     let directory = cargo.directory().join("settings");

@@ -467,6 +467,8 @@ fn programs_are_chosen_as_cargo_does() {
         .json();
     let token = tests["reports"][0]["findings"][0]["schedule"].as_str().unwrap();
     run(&none, &["replay", token, "--set-up", "true"]).refused(&["`--set-up` is for programs"]);
+    throw_away::write(&none.join("intermezzo.toml"), "executions = \"many\n");
+    run(&none, &["config"]).refused(&["intermezzo.toml:1:"]);
 }
 
 #[test]

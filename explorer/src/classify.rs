@@ -38,6 +38,9 @@ fn likely_source(unlike: Unlike, toucher: Option<&str>, another_var: bool) -> St
             "the likely source is {thread}, which is not controlled and used what the test uses: spawn it by `intermezzo::thread`"
         );
     }
+    if unlike.unmodified {
+        return likely_source_of_unmodified(unlike).to_owned();
+    }
     let source = if unlike.is_first {
         "the test was changed since the schedule was recorded, or does what the schedule does not determine: take time, \
          randomness, hash tables, threads and locks from `intermezzo`"
@@ -56,6 +59,20 @@ fn likely_source(unlike: Unlike, toucher: Option<&str>, another_var: bool) -> St
          wants `warm_up = 1`"
     };
     source.to_owned()
+}
+
+/// Returns that of a test that was not written for us. Its hash tables, statics and addresses are the same each time.
+fn likely_source_of_unmodified(unlike: Unlike) -> &'static str {
+    if unlike.calls_system {
+        "the likely source is the system, whose answers no schedule determines: what comes over a socket with an address, or \
+         from a child process, may come later, or in other pieces. Pipes and `UnixStream::pair` within the test do not differ"
+    } else if unlike.is_first {
+        "the test was changed since the schedule was recorded, or does what the schedule does not determine: files, clocks of \
+         processor time, random numbers of the processor, threads of C code"
+    } else {
+        "the likely source is what no schedule determines: files, clocks of processor time, random numbers of the processor, \
+         threads of C code, or what an earlier execution left outside the process"
+    }
 }
 
 /// Says of an execution that departed from its schedule that the search, which is the user's own and has this name, may be

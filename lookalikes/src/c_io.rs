@@ -120,6 +120,7 @@ fn perform_at<R>(
         // SAFETY: this task alone runs.
         unsafe { *value = 0 };
         name(word, "the system");
+        engine.call_system();
     }
     let deadline = Cell::new(None);
     let is_for_timer = Cell::new(false);

@@ -162,6 +162,22 @@ fn a_connection_is_made() {
     assert_eq!(byte, [9]);
 }
 
+/// The system gives another port in each execution.
+#[test]
+fn a_port_decides() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let _connected = TcpStream::connect(address).unwrap();
+    let n = Arc::new(AtomicUsize::new(0));
+    let add = {
+        let n = n.clone();
+        move |times| (0..times).for_each(|_| _ = n.fetch_add(1, SeqCst))
+    };
+    let tasks = [add.clone(), add.clone()].map(|add| thread::spawn(move || add(4)));
+    add(1 + address.port() % 31);
+    tasks.map(|task| task.join().unwrap());
+}
+
 #[test]
 fn a_child_is_heard() {
     let task = thread::spawn(|| 1);
@@ -515,6 +531,7 @@ fn waits_in_the_system_are_steps() {
             ("a_pipe_is_read_before_it_is_written", "fail", "deadlock"),
             ("a_limit_of_time_is_virtual", "pass", ""),
             ("a_connection_is_made", "pass", ""),
+            ("a_port_decides", "inconclusive", "divergence"),
             ("a_child_is_heard", "pass", ""),
             ("a_childs_child_is_heard", "pass", ""),
             ("a_pair_is_left_open", "pass", ""),
@@ -524,6 +541,12 @@ fn waits_in_the_system_are_steps() {
             ("a_call_is_repeated_for_ever", "inconclusive", "hang"),
         ],
     );
+    let source = &report(&all, "waits::a_port_decides")["findings"][0]["suggestion"];
+    let is_named = source
+        .as_str()
+        .unwrap()
+        .contains("the likely source is the system");
+    assert!(is_named, "{source}");
     // The thread is not waited for in each execution.
     let left = report(&all, "waits::a_thread_is_left_that_listens");
     assert_eq!(left["coverage"]["kind"], "exhaustive", "{left:#}");

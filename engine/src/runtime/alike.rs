@@ -17,6 +17,8 @@ pub(super) struct Alike {
     attempts: u64,
     /// The sum of the keys when it began.
     keys: u64,
+    /// It has called the system.
+    calls_system: bool,
 }
 
 impl Alike {
@@ -36,16 +38,24 @@ impl Alike {
     pub(super) fn begin(&mut self) {
         self.number += 1;
         self.keys = keys();
+        self.calls_system = false;
     }
 
-    /// Returns the possible reasons for the departure of the execution.
-    pub(super) fn told(&self) -> Unlike {
+    /// Notes that the execution calls the system, whose answers may differ.
+    pub(super) fn call_system(&mut self) {
+        self.calls_system = true;
+    }
+
+    /// Returns the possible reasons for the departure of the execution. `unmodified` says that the test was not written for us.
+    pub(super) fn told(&self, unmodified: bool) -> Unlike {
         let (now, next) = (keys(), keys());
         let counts_up = next.wrapping_sub(now) == 1;
         Unlike {
             hash_tables: counts_up && now.wrapping_sub(self.keys) > 1,
             follows_first: self.number.wrapping_sub(self.attempts) == 2,
             is_first: self.number.wrapping_sub(self.attempts) == 1,
+            unmodified,
+            calls_system: self.calls_system,
         }
     }
 }
@@ -66,9 +76,9 @@ mod tests {
     fn a_table_that_is_made_is_noticed() {
         let mut alike = Alike::default();
         alike.begin();
-        assert!(!alike.told().hash_tables);
+        assert!(!alike.told(false).hash_tables);
         alike.begin();
         let _ = HashMap::<u8, u8>::new();
-        assert!(alike.told().hash_tables);
+        assert!(alike.told(false).hash_tables);
     }
 }

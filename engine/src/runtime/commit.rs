@@ -93,6 +93,11 @@ impl Engine {
         })
     }
 
+    /// Notes that the current task calls the system, which may answer otherwise in another execution.
+    pub fn call_system(self) {
+        self.with(|rt| rt.decisions.alike.call_system());
+    }
+
     /// Notes that the current task may access memory that other tasks use, by instructions that nothing here sees.
     pub fn access_unseen(self) {
         self.with(|rt| rt.world.capped.assembly = true);

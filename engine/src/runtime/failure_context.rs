@@ -191,7 +191,7 @@ impl Runtime {
             graph: graph.map(Arc::new),
             current,
             toucher: None,
-            unlike: self.decisions.alike.told(),
+            unlike: self.decisions.alike.told(self.limits.unmodified),
             choices,
             // Otherwise the alternatives were the same.
             premises: self

@@ -182,6 +182,10 @@ pub struct Unlike {
     pub follows_first: bool,
     /// The exploration has run no other: an earlier one recorded its schedule, and the test may have changed.
     pub is_first: bool,
+    /// The test was not written for us.
+    pub unmodified: bool,
+    /// It called the system, to read or write or to wait for something.
+    pub calls_system: bool,
 }
 
 /// A task that waits.

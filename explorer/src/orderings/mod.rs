@@ -32,8 +32,9 @@ use intermezzo_sdk::FindingKind;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-/// The largest number of executions for a finding.
-const EXECUTIONS: u64 = 20_000;
+/// The largest number of executions for a finding, for each that its minimisation may take. With a smaller `minimise` than
+/// the default, it is that of the default.
+const FACTOR: u64 = 20;
 
 /// The largest number of explorations for a finding. Each needs another counterexample.
 const EXPLORATIONS: usize = 24;
@@ -87,7 +88,7 @@ pub(crate) fn advise(report: &mut Report, apart: &Apart, test: &(dyn Fn() + Sync
             test,
             finding: &finding,
             executions: 0,
-            executions_left: EXECUTIONS,
+            executions_left: FACTOR.saturating_mul(apart.settings.minimise.max(Settings::default().minimise)),
             time,
             ends: now.checked_add(time).unwrap_or(now + TIME),
         };
@@ -159,7 +160,7 @@ fn checked(report: &Report, in_time: bool) -> Checked {
             format!("not every execution could be checked with stronger orderings: {reason}")
         }
         _ if !in_time => OUT_OF_TIME.into(),
-        _ => "there are too many executions to check what stronger orderings mend".into(),
+        _ => "there are too many executions to check what stronger orderings mend (a larger `minimise` checks more)".into(),
     })
 }
 

@@ -12,11 +12,12 @@
 //!
 //! **Misses.** `select`, `io_uring`, other calls by number than those of [`by_number`], and programs that call the system
 //! without the C library. A blocking
-//! write of more than fits waits in the system. Waits for other processes, and for locks of files.
+//! write of more than fits waits in the system. Waits for other processes, and for locks by `fcntl`.
 
 mod children;
 mod inside;
 pub mod left_open;
+pub mod locks;
 pub mod timers;
 
 use crate::c_library::{Function, functions, system_call};
@@ -70,6 +71,7 @@ pub fn take_over() {
     black_box(shutdown as unsafe extern "C" fn(_, _) -> _);
     black_box(close as unsafe extern "C" fn(_) -> _);
     left_open::take_over();
+    locks::take_over();
     timers::take_over();
 }
 
@@ -481,12 +483,17 @@ functions! {
         let forget = || {
             left_open::forget(descriptor);
             timers::forget(engine, descriptor);
+            locks::forget(engine, descriptor);
         };
-        let closed = change(engine, descriptor, 0, || {
+        let close = || {
             forget();
             // SAFETY: as the caller says.
             unsafe { system(descriptor) }
-        });
+        };
+        let closed = match takes_steps(engine) && locks::is_held_by(engine, descriptor) {
+            true => perform(engine, || true, None, |_| Some((close(), Effect::Wake))),
+            false => change(engine, descriptor, 0, close),
+        };
         if closed.is_none() {
             forget();
         }

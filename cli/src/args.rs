@@ -29,11 +29,11 @@ Exit codes:
   0  nothing was found
   1  something was found, or a test failed
   2  the command cannot be carried out as given (flags, names, files, a project that does not build)
-  3  nothing can be said: inconclusive, a replay that diverged, nothing explored
+  3  no verdict: inconclusive, a replay that diverged, nothing explored
   4  internal error
 
 With --json, stdout gets exactly one JSON value, or nothing if the command cannot be carried out.
-Problems are told on stderr, as text; progress too, and only on a terminal.";
+Problems are reported on stderr, as text, and so is progress, on a terminal only.";
 
 /// Finds the in-between moves that break concurrent Rust code
 #[derive(Parser, Debug)]
@@ -104,7 +104,7 @@ pub(crate) enum CorpusCommand {
 /// Runs this project's tests with the given search settings, and sums up what was explored
 ///
 /// Runs `cargo test` with the flags' settings in environment variables (`INTERMEZZO_PREEMPTIONS=2`), which override
-/// those of `#[intermezzo::test(..)]`; then prints a line per explored test, those first that need attention. Cargo's own
+/// those of `#[intermezzo::test(..)]`; then prints a line per explored test, beginning with those that need attention. Cargo's own
 /// arguments and these flags may come in any order. Arguments that are none of these flags, or that follow `--`, are cargo's.
 #[derive(Args, Debug)]
 #[command(after_help = TEST_HELP)]
@@ -149,15 +149,15 @@ Examples:
   cargo intermezzo test --jobs 2 --checkpoint target/searches
 
 JSON: { arguments: [..], started, ended, verdict, cargo_test: \"passed\" | \"failed\", reports: [..], baseline?: { known,
-gone } }, each report as it was written; of the baseline the findings { test, in, kind, at } that it has, and those that
-are not found any more; times in UTC.
+gone } }. `known` and `gone` are the findings { test, in, kind, at } of the baseline that were found, and those that were
+not found any more; times are in UTC.
 Exit code 2: the project does not build, cargo cannot be run, or a test cannot be run with its settings.
 Exit code 3: nothing was explored.";
 
 /// Merges the reports of all shares of a search into one
 ///
 /// Several machines explore a share each (`test --partition 3/8 --reports DIR`). This reads their reports, checks that all
-/// shares of one search are there, and gives the verdict on the whole: it covers everything only if each share ended.
+/// shares of one search are there, and gives the verdict on the whole search. Coverage is full only if every share ended.
 #[derive(Args, Debug)]
 #[command(after_help = MERGE_HELP)]
 pub(crate) struct MergeArgs {
@@ -197,10 +197,10 @@ pub(crate) struct CargoArguments {
 
 /// Runs one schedule again
 ///
-/// A schedule of a program of the corpus is run at once. Any other is of a test of the project in the current
-/// directory: `cargo test` runs just that test, or `cargo run` the program. A schedule of a test of an object (`refine`)
-/// does not name its test: name it after `--`, as the failure does. A replay keeps the environment in which the schedule
-/// was recorded, and its limit of steps; the size of stacks is not part of a schedule.
+/// A schedule of a program of the corpus is run directly. Any other belongs to a test or a program of the project in the
+/// current directory: `cargo test` runs just that test, or `cargo run` the program. A schedule of a test of an object
+/// (`refine`) does not name its test: name it after `--`, as the failure does. A replay uses the environment and the
+/// limit of steps with which the schedule was recorded; the size of stacks is not part of a schedule.
 #[derive(Args, Debug)]
 #[command(after_help = REPLAY_HELP)]
 pub(crate) struct ReplayArgs {
@@ -233,7 +233,7 @@ pub(crate) struct ReplayArgs {
 /// Shows the settings of each explored test of this project, and where they came from
 ///
 /// Runs `cargo test`, in which explored tests then report their settings instead of exploring. Tests that are not
-/// explored run as usual: name the tests that you mean to leave those out. Flags are those of `test`, with the same
+/// explored run as usual; to leave them out, name the tests that you want. Flags are those of `test`, with the same
 /// effect, in any order with cargo's own arguments.
 #[derive(Args, Debug)]
 #[command(after_help = CONFIG_HELP)]
@@ -251,7 +251,7 @@ pub(crate) struct ConfigArgs {
 }
 
 const CONFIG_HELP: &str = "\
-From the weakest: defaults, intermezzo.toml for all tests, the test's #[intermezzo::test(..)], intermezzo.toml for this
+From weakest to strongest: defaults, intermezzo.toml for all tests, the test's #[intermezzo::test(..)], intermezzo.toml for this
 test, environment variables (INTERMEZZO_PREEMPTIONS=2), flags. INTERMEZZO_CONFIG names another file, or `none`; without
 it the nearest one from the package's directory up to the workspace's is used.
 
@@ -261,23 +261,23 @@ it the nearest one from the package's directory up to the workspace's is used.
   preemptions = 3
   monitors = [\"data-race\", \"leak\"]
 
-JSON: { tests: [{ program, config, layers: [{ setting, value, from, .. }], refused? }] }, of a setting's layers the
-effective one last; `from` is \"default\" (with --all), \"config\", \"attribute\", \"variable\" or \"flag\"; `refused` is the
-reason why these settings contradict each other. Exit code 2: the settings of some test do.";
+JSON: { tests: [{ program, config, layers: [{ setting, value, from, .. }], refused? }] }. The effective layer of a setting
+comes last; `from` is \"default\" (with --all), \"config\", \"attribute\", \"variable\" or \"flag\"; `refused` is the reason why
+these settings contradict each other. Exit code 2: the settings of some test contradict each other.";
 
 const REPLAY_HELP: &str = "\
-Exit code 1: the schedule shows a finding. 0: it shows none any more. 3: the program departed from the schedule,
-because it was changed since, or does not do the same thing twice. With --debugger a replay of the corpus ends with
-the debugger's code.
+Exit code 1: the schedule shows a finding. 0: it no longer does. 3: the program departed from the schedule, because it
+was changed since, or does not do the same thing twice. With --debugger a replay of the corpus ends with the debugger's
+code.
 
   cargo intermezzo replay TOKEN --break 'task 1 step 14' --debugger gdb";
 
 /// Shows a report as a page, or in a format of other tools
 ///
 /// The page is one file that needs no network: tasks as columns, time downwards, the happens-before order, the tasks
-/// that could continue at each step, the source. It shows everything in the report. Recorded executions have all of
-/// that: they are in reports that `test --view`, `replay --view` and `corpus run --view` make, and in those of `test`
-/// under INTERMEZZO_RECORD=1.
+/// that could continue at each step, the source. It shows everything in the report. Only recorded executions have all
+/// of that: `test --view`, `replay --view` and `corpus run --view` record them, and so does `test` with
+/// INTERMEZZO_RECORD=1.
 #[derive(Args, Debug)]
 #[command(after_help = VIEW_HELP)]
 pub(crate) struct ViewArgs {
@@ -286,13 +286,13 @@ pub(crate) struct ViewArgs {
     /// The format of the output
     #[arg(long, value_name = "NAME", default_value = "html")]
     pub(crate) format: Format,
-    /// The file to write; `-` is stdout. Otherwise a file in the current directory, by the report's name
+    /// The file to write, or `-` for stdout [default: a file in the current directory, named after the report]
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
-    /// Opens the page in a browser, or does not; by default it does if this is a terminal
+    /// Opens the page in a browser or not [default: only if this is a terminal]
     #[arg(long, value_name = "WHEN")]
     pub(crate) open: Option<Open>,
-    /// Overwrites a file that `view` has not made
+    /// Overwrites the file even if it was not written by `view`
     #[arg(long)]
     pub(crate) force: bool,
     /// Prints { file, format, bytes } as one JSON value on stdout
@@ -351,12 +351,12 @@ pub(crate) struct ListArgs {
 #[derive(Args, Debug)]
 #[command(after_help = RUN_HELP)]
 pub(crate) struct RunArgs {
-    /// The program, also with parameters, as in counter,tasks=2; all of them if it is left out
+    /// The program, with parameters if any: `counter,tasks=2` [default: all programs]
     pub(crate) name: Option<String>,
     /// Sets a parameter of the program
     #[arg(long = "set", value_name = "NAME=VALUE", requires = "name")]
     pub(crate) sets: Vec<String>,
-    /// Writes the first finding's schedule to this file, over another schedule file if there is one
+    /// Writes the first finding's schedule to this file, which must be new or a schedule file
     #[arg(long, value_name = "FILE", requires = "name")]
     pub(crate) schedule_out: Option<PathBuf>,
     /// Writes a page to this file that shows the findings' executions event by event (see `view`)
@@ -370,8 +370,8 @@ pub(crate) struct RunArgs {
 }
 
 const RUN_HELP: &str = "\
-With a name, the exit code is the verdict's: 0 pass, 1 findings, 3 inconclusive. Without one, each program has a line
-with its verdict, and whether that is the expected one; the exit code is 0 if all are as expected, and 1 if not.
+With a name, the exit code is the verdict's: 0 pass, 1 findings, 3 inconclusive. Without one, a line for each program
+gives its verdict and says whether it is the expected one; the exit code is 0 if all are, and 1 if not.
 
 intermezzo.toml is ignored: it is for the tests of a package, and the expected verdict of a program holds for the
 program's own settings, in any directory. The same goes for `detail`: it takes a flag, or INTERMEZZO_DETAIL.
@@ -435,8 +435,8 @@ left_out }] }, `unarmed` like an order without `armed`.";
 
 /// Checks whether a recorded history is linearizable
 ///
-/// Each operation must be given a moment between its call and its return such that, one after the other, the
-/// operations of the object would have returned the same.
+/// A history is linearizable if each operation can be assigned a moment between its call and its return such that the
+/// operations, performed one at a time in the order of these moments, return the same results.
 #[derive(Args, Debug)]
 #[command(after_help = HISTORY_HELP)]
 pub(crate) struct CheckArgs {
@@ -480,9 +480,9 @@ pub(crate) struct MonitorListArgs {
     pub(crate) json: bool,
 }
 
-/// Makes a project of a new monitor, in a new directory of its name
+/// Makes a project for a new monitor, in a new directory of that name
 ///
-/// It compiles as it is, and is a plugin: a library that `--monitor` loads. docs/MONITORS.md describes the next
+/// The project compiles as it is, into a plugin: a library that `--monitor` loads. docs/MONITORS.md describes the next
 /// steps.
 #[derive(Args, Debug)]
 #[command(after_help = NEW_HELP)]
@@ -506,8 +506,8 @@ Nothing is overwritten: an existing file or directory of that name is a usage er
 
 /// Checks whether a file is a monitor that can be loaded
 ///
-/// Its headers are read. Then another process loads it, makes the monitor, and plays to it an execution with every
-/// event that a monitor can receive.
+/// Reads the headers of the file. Then another process loads it, makes the monitor, and plays to it an execution with
+/// every event that a monitor can receive.
 #[derive(Args, Debug)]
 #[command(after_help = CHECK_HELP)]
 pub(crate) struct MonitorCheckArgs {

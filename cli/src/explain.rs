@@ -75,18 +75,18 @@ fn words(kind: &FindingKind) -> (&'static str, &'static str, &'static str) {
     match kind {
         FindingKind::Assertion => (
             "an assertion of the test or of the code failed",
-            "There is an order of the tasks' operations, or under weak memory a load of an older value, with which the asserted \
-             condition does not hold.",
-            "Read the turning point: it names two operations whose other order passes. Make them one step (a lock around \
+            "The asserted condition does not hold under some order of the tasks' operations, or under weak memory after a load \
+             of an older value.",
+            "Read the turning point: it names two operations that pass in the other order. Make them one step (a lock around \
              both, a compare-exchange instead of a load and a store), or correct the assertion if both orders are right. \
              Under weak memory there is no turning point: `stale` says which load returned an older value, and `help` which \
-             orderings mend it.",
+             orderings fix it.",
         ),
         FindingKind::Panic => (
-            "a task panicked, not by an assertion",
+            "a task panicked, but not because of an assertion",
             "In this order of operations an `unwrap`, an index or an arithmetic operation fails.",
-            "Read the place of the panic and what happened before it; the value that it fails on was written by the last \
-             operations of the other tasks. If the panic is intended, declare it: `#[intermezzo::test(expect(panic))]`.",
+            "Look at the place of the panic and at what happened before it: the last operations of the other tasks wrote the \
+             value that caused it. If the panic is intended, declare it: `#[intermezzo::test(expect(panic))]`.",
         ),
         FindingKind::Deadlock => (
             "no task can continue",
@@ -95,13 +95,13 @@ fn words(kind: &FindingKind) -> (&'static str, &'static str, &'static str) {
              look for the notification that came before the wait began, and check the condition under the lock in a loop.",
         ),
         FindingKind::Livelock => (
-            "tasks run in loops for ever although each gives way",
-            "Every task keeps undoing or waiting for what another one does, and none makes progress.",
+            "tasks loop for ever, although each gives way",
+            "Each task keeps waiting for another one or undoing its work, so none makes progress.",
             "Let one of the tasks win: an order of priorities, a back-off that differs between them, or a lock.",
         ),
         FindingKind::UnfairSpin => (
             "a loop waits without yielding",
-            "The loop depends on a fair scheduler: another task must run for it to end, and it never gives way.",
+            "The loop ends only if another task runs, but it never gives way, so it depends on a fair scheduler.",
             "Call `std::hint::spin_loop` or `thread::yield_now` in the loop, or block instead.",
         ),
         FindingKind::DataRace => (
@@ -117,8 +117,8 @@ fn words(kind: &FindingKind) -> (&'static str, &'static str, &'static str) {
             "Use `SeqCst` for both the stores and the loads, or a `SeqCst` fence between store and load in each task.",
         ),
         FindingKind::Atomicity => (
-            "a block of operations that another task's operation comes between, with no equivalent serial order",
-            "The block reads as if it were one step, and is none.",
+            "another task's operation comes within a block of operations, with no equivalent serial order",
+            "The code looks as if the block were one step, but it is not.",
             "Hold one lock for the whole block, or use one atomic operation. If the interruption is harmless, leave the \
              monitor `atomicity` out for this test.",
         ),
@@ -129,29 +129,29 @@ fn words(kind: &FindingKind) -> (&'static str, &'static str, &'static str) {
         ),
         FindingKind::Leak => (
             "something was never released",
-            "At the end of the execution memory, a lock or a task is left that nothing can release any more.",
-            "Look at which handle was not dropped: often a cycle of `Arc`s, or a `ManuallyDrop` or raw pointer that no task \
+            "When the execution ends, there is memory, a lock or a task that nothing can release any more.",
+            "Look for the handle that was not dropped: often a cycle of `Arc`s, or a `ManuallyDrop` or raw pointer that no task \
              owns in this order.",
         ),
         FindingKind::Refinement => (
-            "an object did what its specification does not",
-            "No order of the operations, one at a time, gives the results that the concurrent operations returned.",
+            "an object did something that its specification does not allow",
+            "The concurrent operations returned results that they cannot return one at a time, in any order.",
             "Read the timeline: operations that overlap may come in either order, others may not. The execution below it \
              shows the steps inside the operations.",
         ),
         FindingKind::NondeterministicSpec => (
             "the specification has two outcomes for one call",
             "A specification is run one call at a time and must give one result for the same calls.",
-            "Remove what makes it differ: random numbers, the clock, the order of a hash map; or compare with a model that \
+            "Remove the cause of the difference: random numbers, the clock, the order of a hash map; or compare with a model that \
              allows both.",
         ),
         FindingKind::Determinism => (
-            "a test that has to return the same in every execution returned something else",
-            "What it returns depends on the order of its tasks' operations. Both values are right only if the test may \
-             return either.",
-            "Replay both schedules of the failure, and look where the executions part: the turning point names the two \
-             operations whose order decides. If the order may decide, return a value that leaves it out: a sum, or a \
-             sorted list.",
+            "a deterministic test returned different values",
+            "The result depends on the order of the tasks' operations. Both values are right only if the test may return \
+             either.",
+            "Replay both schedules of the failure, and find where the executions diverge: the turning point names the two \
+             operations whose order decides. If the order is allowed to decide, return a value that does not depend on it, such \
+             as a sum or a sorted list.",
         ),
         FindingKind::Crash => (
             "a signal ended the execution: a segmentation fault, an abort, a stack overflow",
@@ -160,15 +160,15 @@ fn words(kind: &FindingKind) -> (&'static str, &'static str, &'static str) {
              the setting `stack`.",
         ),
         FindingKind::Divergence => (
-            "a replay went another way than its schedule",
+            "an execution departed from its schedule",
             "The test did something else under the same choices: it was changed since, or depends on something that is not \
              controlled (time, random numbers, addresses, the order of a hash map, real threads).",
-            "Run the search again if the code was changed. Otherwise use intermezzo's types for what is uncontrolled, or \
+            "Run the search again if the code was changed. Otherwise replace the uncontrolled part by intermezzo's types, or \
              remove it from the test.",
         ),
         FindingKind::StepLimit => (
             "an execution longer than its limit of steps",
-            "The test does not end within the setting `steps`, so nothing can be said of it.",
+            "The test does not end within the limit `steps`, so there is no verdict on it.",
             "Make the test smaller, or raise `steps`. If a loop waits for another task, let it yield.",
         ),
         FindingKind::Misuse => (
@@ -181,7 +181,7 @@ fn words(kind: &FindingKind) -> (&'static str, &'static str, &'static str) {
              takes longer than it may",
             "The explorer controls operations of intermezzo's types only. A real lock, a real channel or a system call \
              blocks the whole execution.",
-            "Replace the `std` type that it waits at by intermezzo's, or raise the setting `hang` for a long computation \
+            "Replace the `std` type that it waits for by intermezzo's, or raise the setting `hang` for a long computation \
              (for a whole execution, its member `execution`).",
         ),
         kind => unreachable!("{kind} is no kind of intermezzo's own"),

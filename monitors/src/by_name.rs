@@ -69,7 +69,7 @@ pub const SHIPPED: &[Shipped] = &[
     },
     Shipped {
         name: "leak",
-        about: "memory and tasks that are never given back",
+        about: "memory and tasks that are never released",
         make: |arguments| boxed(Leaks::with_arguments(arguments)),
     },
     Shipped {

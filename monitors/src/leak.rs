@@ -328,14 +328,14 @@ impl Leaks {
             let mut both = [by(&earlier, cx), by(release, cx)];
             both.sort();
             let message = format!(
-                "double free: {} is given back {} and {}",
+                "double free: {} is freed {} and {}",
                 cx.location_name(release.location),
                 both[0],
                 both[1]
             );
             let report =
                 MonitorFinding::new(FindingKind::Leak, message).events([release.after, earlier.after]);
-            self.tell(report.suggest("let one owner give it back, once"), cx);
+            self.tell(report.suggest("let one owner free it, once"), cx);
         }
     }
 
@@ -383,13 +383,13 @@ impl Leaks {
         let by = format!("{} at {}", cx.task_name(releaser), cx.site_name(release.site));
         let (message, suggestion) = if is_later {
             (
-                format!("{what} after it was given back by {by}"),
-                "give it back when no task needs it any more",
+                format!("{what} after it was freed by {by}"),
+                "free it when no task needs it any more",
             )
         } else {
             (
-                format!("{what}, and nothing orders that before it is given back by {by}"),
-                "synchronise the last use with giving it back",
+                format!("{what}, and nothing orders that before it is freed by {by}"),
+                "make the last use happen before the free",
             )
         };
         let report = MonitorFinding::new(FindingKind::Leak, format!("use after free: {message}"));
@@ -428,14 +428,14 @@ impl Leaks {
                     FindingKind::Leak,
                     format!("{message}; its only handle was forgotten, or is a pointer"),
                 )
-                .suggest("drop the handle, or make a handle of the pointer again"),
+                .suggest("drop the handle, or turn the pointer into a handle again"),
                 BlockKind::Shared => MonitorFinding::new(
                     FindingKind::Leak,
                     format!("{message}; a clone of it is left, in a cycle or forgotten"),
                 )
                 .suggest("let one side of the cycle hold a `Weak`, and forget no clone"),
                 _ => MonitorFinding::new(FindingKind::Leak, message)
-                    .suggest("give it back on every way out, or let something own it that does"),
+                    .suggest("free it on every path, or let something own it that does"),
             };
             self.tell(report.events([allocation.after]), cx);
         }

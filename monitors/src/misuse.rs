@@ -225,7 +225,7 @@ impl Misuses {
             self.tell(
                 report
                     .events([access.event, held.event])
-                    .suggest("drop the guard before"),
+                    .suggest("drop the guard before the wait"),
                 cx,
             );
         }
@@ -255,7 +255,7 @@ impl Misuses {
                 continue;
             }
             let message = format!(
-                "{} reads {} at {} while it reads it already, since {}: if {} asks to write it in between, at {}, both may \
+                "{} reads {} at {} while it has been reading it since {}: if {} asks to write it in between, at {}, both may \
                  wait for ever",
                 cx.task_name(second.0.task),
                 cx.var_name(read.lock),
@@ -267,7 +267,8 @@ impl Misuses {
             let report =
                 MonitorFinding::new(FindingKind::Misuse, message).events([first.0, second.0, access.event]);
             self.tell(
-                report.suggest("read once, and pass on what the guard gives; or drop the first guard before"),
+                report
+                    .suggest("take the read lock once and pass on the guard, or drop the first guard before"),
                 cx,
             );
         }
@@ -280,13 +281,13 @@ impl Misuses {
             |owner| format!("{} holds it", cx.task_name(owner)),
         );
         let message = format!(
-            "{} gives {} back at {}, which it does not hold: {whose}",
+            "{} releases {} at {}, but does not hold it: {whose}",
             cx.task_name(access.event.task),
             cx.var_name(lock),
             cx.site_name(access.site),
         );
         let report = MonitorFinding::new(FindingKind::Misuse, message).events([access.event]);
-        self.tell(report.suggest("let the task that took the lock give it back"), cx);
+        self.tell(report.suggest("release the lock in the task that took it"), cx);
     }
 }
 

@@ -63,7 +63,7 @@ fn a_block_is_given_back_once() {
     script.release(MAIN, block);
     assert_eq!(
         messages(&script),
-        ["double free: buffer is given back by main at script:5 and by task 1 at script:4"]
+        ["double free: buffer is freed by main at script:5 and by task 1 at script:4"]
     );
 }
 
@@ -76,7 +76,7 @@ fn nothing_is_used_after_it_was_given_back() {
     script.read(MAIN, block);
     assert_eq!(
         messages(&script),
-        ["use after free: main reads buffer at script:4 after it was given back by main at script:3"]
+        ["use after free: main reads buffer at script:4 after it was freed by main at script:3"]
     );
     // A cell whose allocation was not reported.
     let mut script = Script::new();
@@ -89,7 +89,7 @@ fn nothing_is_used_after_it_was_given_back() {
     script.write(child, cell);
     assert_eq!(
         messages(&script),
-        ["use after free: task 1 writes cell at script:6 after it was given back by main at script:3"]
+        ["use after free: task 1 writes cell at script:6 after it was freed by main at script:3"]
     );
 }
 
@@ -113,7 +113,7 @@ fn a_use_that_nothing_orders_before_giving_back_is_reported() {
             "{message}"
         );
         assert!(
-            message.contains("and nothing orders that before it is given back by main"),
+            message.contains("and nothing orders that before it is freed by main"),
             "{message}"
         );
     }

@@ -76,7 +76,7 @@ fn only_who_holds_a_lock_gives_it_back() {
     let found = reports(&script);
     assert_eq!(
         found[0].message,
-        "main gives lock back at script:4, which it does not hold: task 1 holds it"
+        "main releases lock at script:4, but does not hold it: task 1 holds it"
     );
     assert_eq!((found.len(), found[0].severity), (1, Severity::Error));
     assert!(messages(&mended).is_empty());
@@ -84,7 +84,7 @@ fn only_who_holds_a_lock_gives_it_back() {
     twice.unlock(child, lock);
     assert_eq!(
         messages(&twice),
-        ["task 1 gives lock back at script:5, which it does not hold: no task holds it"]
+        ["task 1 releases lock at script:5, but does not hold it: no task holds it"]
     );
     // A share is not the lock.
     let mut script = Script::new();

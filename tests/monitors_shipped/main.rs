@@ -254,7 +254,7 @@ fn a_triple_is_a_warning() {
     assert!(
         finding
             .message
-            .ends_with("what is written rests on a value that is overwritten"),
+            .ends_with("the value written depends on one that was overwritten"),
         "{report}"
     );
     let mended = || {

@@ -6,7 +6,7 @@ use clap::Args;
 /// Lists the tests of this project, and which of them are explored
 ///
 /// Builds the tests and asks each binary for their names; no test is run. Tests of documentation are not listed, and a
-/// test of an object (`refine`) below a plain `#[test]` is one that is not explored by itself.
+/// test of an object (`refine`) below a plain `#[test]` counts as not explored.
 #[derive(Args, Debug)]
 #[command(after_help = LIST_HELP)]
 pub(crate) struct ListTestsArgs {

@@ -22,7 +22,7 @@ pub(crate) struct TuneArgs {
     /// Compares on the table of buggy programs, and prints a page with the published figures (Markdown)
     #[arg(long, conflicts_with_all = ["grow", "sets", "test"])]
     pub(crate) bugs: bool,
-    /// Compares on this project's tests, with these arguments of `cargo test`: give it last
+    /// Compares on this project's tests, with these arguments of `cargo test`; has to be the last flag
     #[arg(long, value_name = "CARGO TEST ARGS", num_args = 0.., allow_hyphen_values = true,
           conflicts_with_all = ["grow", "sets"])]
     pub(crate) test: Option<Vec<std::ffi::OsString>>,
@@ -32,7 +32,7 @@ pub(crate) struct TuneArgs {
     /// Explores each program with each value of a parameter, to see how the cost grows
     #[arg(long, value_name = "NAME=FROM..TO")]
     pub(crate) grow: Option<String>,
-    /// Strategies; as the setting `strategy` takes them; `dfs(N)` is with at most N preemptions
+    /// Strategies, written as for the setting `strategy`; `dfs(N)` allows at most N preemptions
     #[arg(long, value_name = "LIST")]
     pub(crate) strategies: Option<String>,
     /// Reductions
@@ -59,7 +59,7 @@ pub(crate) struct TuneArgs {
     /// Keeps results in this directory, and continues from them if the comparison was interrupted
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Draws the results to this file, over another drawing of ours if there is one
+    /// Draws the results to this file, which must be new or an earlier drawing
     #[arg(long, value_name = "FILE")]
     pub(crate) svg: Option<PathBuf>,
     /// Leaves out everything that depends on the machine, so that the same command prints the same

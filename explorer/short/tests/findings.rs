@@ -419,7 +419,7 @@ fn a_changed_test_diverges() {
     assert!(
         finding
             .message
-            .contains("choice 1 was to be which task goes next, one of 2, and was a value"),
+            .contains("choice 1 should have been which task goes next, one of 2, but was a value"),
         "{report}"
     );
     assert!(!report.verdict().is_fail() && !report.verdict().is_pass());
@@ -434,7 +434,7 @@ fn a_shortened_test_diverges() {
     assert!(
         only_finding(&report)
             .message
-            .contains("and was the end of the execution"),
+            .contains("but was the end of the execution"),
         "{report}"
     );
 }

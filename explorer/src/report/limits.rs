@@ -171,24 +171,23 @@ impl fmt::Display for Limit {
             Limit::Memory { model } if model == "cpp20" => f.write_str("loads that read later stores (load buffering)"),
             Limit::Memory { model } => write!(f, "memory weaker than {model}"),
             Limit::Barriers { model } if model == "sc" => f.write_str(
-                "weak memory, because the test has the system order its tasks (`membarrier`), which the memory model does \
-                 not know",
+                "weak memory, because the test calls `membarrier`, which the memory model does not know",
             ),
             Limit::Barriers { .. } => f.write_str(
-                "what the system orders for the test (`membarrier`): the memory model does not know it, so a stale read \
-                 may be one that cannot happen",
+                "the order that `membarrier` gives: the memory model does not know it, so a reported stale read may be \
+                 impossible",
             ),
             Limit::StaleReads { most: 1 } => f.write_str("more than 1 stale read of a store at a place in a task"),
             Limit::StaleReads { most } => write!(f, "more than {most} stale reads of a store at a place in a task"),
             Limit::CompilerFences => f.write_str(
                 "processors other than x86, on which a `compiler_fence` after a read-modify-write is no fence",
             ),
-            Limit::Assembly => f.write_str("what inline assembly does to memory is not seen"),
+            Limit::Assembly => f.write_str("accesses of inline assembly to memory are not seen"),
             Limit::OneTask => f.write_str("other tasks (the test created none)"),
             Limit::NothingShared => f.write_str(
                 "accesses to what tasks share (they share nothing of intermezzo, and objects of std are not seen)",
             ),
-            Limit::NotifyAny => f.write_str("`notify_one` waking another than the first waiter"),
+            Limit::NotifyAny => f.write_str("`notify_one` waking a waiter other than the first"),
             Limit::WaitingWriters => f.write_str("readers that a waiting writer keeps out"),
             Limit::LeftOver { rounds } => write!(
                 f,
@@ -235,7 +234,7 @@ impl fmt::Display for Limit {
             Limit::OtherThreads { threads } => {
                 write!(
                     f,
-                    "{} used objects of executions, and when is not controlled",
+                    "{} used objects of executions, at times that are not controlled",
                     threads.join(" and ")
                 )
             }
@@ -250,11 +249,11 @@ impl fmt::Display for Limit {
                  (`spin_loops` has `fair_yields={every}`: a larger number leaves out fewer schedules)"
             ),
             Limit::Departures { lost: 1, .. } => {
-                f.write_str("what begins like 1 execution, which was never as prescribed, was left out")
+                f.write_str("executions that begin like 1 other were left out, because it always departed from its schedule")
             }
             Limit::Departures { lost, .. } if *lost > 0 => write!(
                 f,
-                "what begins like {lost} executions, which were never as prescribed, was left out"
+                "executions that begin like {lost} others were left out, because these always departed from their schedules"
             ),
             Limit::Departures { executions: 1, .. } => {
                 f.write_str("1 execution departed from its schedule, as the test does not always do the same")

@@ -43,10 +43,10 @@ pub struct CommandSetting {
 #[rustfmt::skip]
 const ALL: [CommandSetting; 8] = [
     CommandSetting::new("unmodified", |s| &mut s.unmodified, "BOOL", "Explores every `#[test]`, in code that was not written for intermezzo (see the guide)", Some("true")),
-    CommandSetting::new("races", |s| &mut s.races, "BOOL", "Watches the plain memory of such code for data races, which takes some time", None),
+    CommandSetting::new("races", |s| &mut s.races, "BOOL", "Also watches the plain memory of such code for data races; executions then take longer", None),
     CommandSetting::new("nextest", |s| &mut s.nextest, "BOOL", "Runs the tests by `cargo nextest run`, each in a process of its own", Some("false")),
-    CommandSetting::new("baseline", |s| &mut s.baseline, "FILE", "Lets tests pass whose findings are listed in this file (see the guide); `none` for no file", None),
-    CommandSetting::new("junit", |s| &mut s.junit, "FILE", "Writes every test of the run to this file as JUnit XML, those that are not explored too", Some("none")),
+    CommandSetting::new("baseline", |s| &mut s.baseline, "FILE", "Lets a test pass if this file lists all its findings (see the guide); `none` for no file", None),
+    CommandSetting::new("junit", |s| &mut s.junit, "FILE", "Writes every test of the run to this file as JUnit XML, including those that are not explored", Some("none")),
     CommandSetting::new("sarif", |s| &mut s.sarif, "FILE", "Writes the findings of the run to this file as SARIF 2.1.0", None),
     CommandSetting::new("annotations", |s| &mut s.annotations, "BOOL", "Prints each finding on stderr as an annotation of GitHub", Some("false")),
     CommandSetting::new("allow_none", |s| &mut s.allow_none, "BOOL", "Ends with 0 instead of 3 if no test was explored", Some("false")),

@@ -357,7 +357,7 @@ settings {
         "Adds lines to this file: the events of the search, and where its time went",
         group: Group::Output, advanced: true;
     environment: Environment = Environment::default(),
-        "Actions of the environment: how often in each task waits end early, weak operations fail, and so on"
+        "Actions of the environment: how often waits end early, weak operations fail, and so on, in each task"
         => (("LIST", ENVIRONMENT),
             |s, v| {
                 let named = [(ADVERSARIAL, Environment::default()), (CALM, Environment::calm())];
@@ -380,7 +380,7 @@ settings {
         ],
         group: Group::Execution, advanced: true, in_checkpoints: true;
     spin_loops: SpinLoops = SpinLoops::Park,
-        "Treatment of loops that only wait: a task is disabled after a failed round; or a loop that was once seen to wait is assumed to wait from its first round on; or every round is run"
+        "Treatment of loops that only wait: disable the task after a failed round, or from the first round on once the loop was seen to wait, or run every round"
         => (("NAME", "`park`, `assume` or `run`; `park,fair_yields=3` counts only every third yield of a task for fairness"),
             |s, v| {
                 // `-assume` is for commands that take the assumption away, and nothing else.
@@ -405,7 +405,7 @@ settings {
         advanced: true, in_checkpoints: true;
     /// The field has the places, and [`Settings::preempt_at_races`] the rest.
     schedule_points_at as "data_points": Sites = Sites::default(),
-        "Accesses to plain memory that are schedule points: at these places, and of data races that are found (with `keep_going`)"
+        "Accesses to plain memory that are schedule points: those at these places, and those of data races that were found (with `keep_going`)"
         => (("LIST", "source files with lines (`ring.rs:12`), `all`, `races` for the accesses of data races, or `none`; `-races` keeps only the places"),
             |s, v| {
                 match v {
@@ -445,14 +445,14 @@ settings {
     /// for a short test.
     minimise: u64 = 1_000,
         "Most executions to make a finding smaller; 0 leaves it as it was found",
-        accepts: "a number; `1000,time=60` allows a minute for it instead of 10 seconds, and `time=none` any time. If the search ends by the setting `time`, a quarter of that is the most",
+        accepts: "a number; `1000,time=60` allows a minute for it instead of 10 seconds, and `time=none` any time. If the setting `time` ends the search, a quarter of that is the limit",
         members: &[Member::new("time", |s| &mut s.minimise_time)],
         formerly: &[("minimise_time", "`time=SECONDS`")],
         advanced: true;
     /// A static of std's `OnceLock`, for example, whose first use does more than later ones. Bugs of that first use are then not
     /// found. Each of several workers does so, one after the other.
     warm_up: u32 = 0,
-        "Executions before the search, for what a test sets up once and keeps; they are not judged",
+        "Executions before the search that are not judged, for state that a test sets up once and keeps",
         accepts: "a number; `0,retries=5` retries an execution that departed from its prescribed choices up to five times instead of twice",
         members: &[Member::new("retries", |s| &mut s.retries)],
         advanced: true, in_replays: true, in_checkpoints: true;

@@ -39,13 +39,13 @@ impl Access {
     /// Returns the problem if `between`, of another task, comes between this access and `next`.
     fn broken_by(&self, between: &Access, next: &Access) -> Option<&'static str> {
         if self.reads && between.writes && next.writes {
-            Some("what is written rests on a value that is overwritten")
+            Some("the value written depends on one that was overwritten")
         } else if self.reads && between.writes && next.reads {
-            Some("two reads do not see the same")
+            Some("the two reads see different values")
         } else if self.writes && between.writes && next.reads {
-            Some("it does not read what it has written")
+            Some("it does not read the value that it wrote")
         } else if self.writes && between.reads && next.writes {
-            Some("a value is seen that was not meant to be")
+            Some("an intermediate value becomes visible")
         } else {
             None
         }

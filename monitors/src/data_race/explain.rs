@@ -65,9 +65,8 @@ impl Knowledge for Way {
 }
 
 /// The suggestion where no atomic leads from one access to the other.
-const NOTHING: &str = "nothing that tasks synchronise through leads from one to the other: a lock that both hold would \
-                       order them, or a join, or a store with `Release` after the first that the other's task reads \
-                       with `Acquire`";
+const NOTHING: &str = "no synchronisation leads from one to the other: a lock that both hold, a join, or a store with \
+                       `Release` after the first that the other's task reads with `Acquire` would order them";
 
 /// Returns what would order an access before the actions of task `later` that follow these events of the execution.
 /// `known_by` is the first event of the access's own task by which others could learn of it.

@@ -23,7 +23,7 @@ fn a_task_that_creates_itself_reaches_the_limit() {
     let message = only_message(&report);
     assert!(
         message.starts_with(
-            "the execution was given up at its limit of 4096 tasks: task 1^4095 would have created one more at \
+            "the execution was stopped at its limit of 4096 tasks: task 1^4095 would have created one more at \
              explorer/short/tests/teardown/many_tasks.rs:"
         ),
         "{message}"

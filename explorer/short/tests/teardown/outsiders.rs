@@ -125,7 +125,7 @@ fn a_thread_that_does_not_wait_may_come_first() {
         thread.unwrap().join().unwrap();
     });
     assert!(report.verdict().is_pass(), "{report}");
-    let says = "used objects of executions, and when is not controlled";
+    let says = "used objects of executions, at times that are not controlled";
     assert!(reason(&report).ends_with(says), "{report}");
 }
 
@@ -355,7 +355,7 @@ fn a_thread_that_releases_nothing_is_named() {
     assert_eq!(report.verdict(), Verdict::Inconclusive, "{report}");
     let says = format!(
         "; meanwhile the thread `outsider` at explorer/short/tests/teardown/outsiders.rs:{line}:18, which is not controlled, used \
-         what this execution uses: a task may wait for it"
+         an object of this execution: a task may wait for it"
     );
     assert!(report.findings()[0].message.ends_with(&says), "{report}");
 }
@@ -377,8 +377,8 @@ fn a_pass_says_that_a_thread_was_not_controlled() {
     assert_eq!(
         reason(&report),
         format!(
-            "a thread without a name at explorer/short/tests/teardown/outsiders.rs:{line}:18 used objects of executions, and when \
-             is not controlled"
+            "a thread without a name at explorer/short/tests/teardown/outsiders.rs:{line}:18 used objects of executions, at \
+             times that are not controlled"
         )
     );
 }

@@ -316,7 +316,7 @@ fn of_nested_panics_those_not_caught_are_told() {
     });
     assert_eq!(kinds(&report), ["panic"], "{report}");
     let message = &report.findings()[0].message;
-    let (cause, then) = message.split_once("; then no task could go on: ").unwrap();
+    let (cause, then) = message.split_once("; then no task could continue: ").unwrap();
     assert!(cause.starts_with("task 1 panicked at "), "{message}");
     assert!(cause.contains(": the root cause (its destructors"), "{message}");
     assert!(then.contains("main waits for task 1 to end at "), "{message}");

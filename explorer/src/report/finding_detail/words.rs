@@ -7,11 +7,11 @@ use std::fmt;
 use std::time::Duration;
 
 /// The words for a deadlock that a panic led to.
-pub(super) const CONSEQUENCE: &str = "then no task could go on";
+pub(super) const CONSEQUENCE: &str = "then no task could continue";
 
 pub(super) fn meanwhile(thread: &str) -> String {
     format!(
-        "meanwhile {thread}, which is not controlled, used what this execution uses: a task may wait for it"
+        "meanwhile {thread}, which is not controlled, used an object of this execution: a task may wait for it"
     )
 }
 
@@ -28,16 +28,16 @@ pub(super) fn returned_in(words: &str, by_default: &str) -> Option<String> {
 }
 
 pub(super) fn endless(cause: EndlessCause, running: &str) -> String {
-    let given_up = "the execution was given up at its limit of steps";
+    let stopped = "the execution was stopped at its limit of steps";
     match cause {
         EndlessCause::UnfairSpin => {
-            format!("{given_up}: a loop never gives way to others, with `yield_now` or `spin_loop`")
+            format!("{stopped}: a loop never gives way to others, with `yield_now` or `spin_loop`")
         }
         EndlessCause::Livelock => {
-            format!("{given_up}: all tasks that run go round and round, though each gives way")
+            format!("{stopped}: all running tasks keep looping, although each gives way")
         }
         EndlessCause::Long => {
-            format!("{given_up}, while {running} was running: it may be long, or never end")
+            format!("{stopped}, while {running} was running: it may be long, or never end")
         }
     }
 }
@@ -103,7 +103,7 @@ impl fmt::Display for FindingDetail {
                 panics,
             } => write!(
                 f,
-                "the execution was given up at its limit of {limit} tasks: {task} would have created one more at {site}, \
+                "the execution was stopped at its limit of {limit} tasks: {task} would have created one more at {site}, \
                  and may create them for ever{}",
                 before(panics)
             ),
@@ -113,7 +113,7 @@ impl fmt::Display for FindingDetail {
                 found,
             } => write!(
                 f,
-                "choice {choice} was to be {}, and was {}",
+                "choice {choice} should have been {}, but was {}",
                 expected.as_deref().unwrap_or("the end of the schedule"),
                 found.as_deref().unwrap_or("the end of the execution"),
             ),
@@ -124,7 +124,7 @@ impl fmt::Display for FindingDetail {
                 ),
                 None => write!(
                     f,
-                    "it ended before event {event}, which happened when the same choices were made before"
+                    "the execution ended before event {event}, which happened when the same choices were made before"
                 ),
             },
             FindingDetail::Crash { task, crash, panics } => {

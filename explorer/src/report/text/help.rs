@@ -21,7 +21,7 @@ pub(super) fn of(finding: &Finding) -> Option<Cow<'static, str>> {
             "let one of the tasks wait for the other, instead of both giving way and trying again"
         }
         FindingKind::Livelock => {
-            "no task is left to change what the loop waits for: it was changed too early, or never is"
+            "no task is left to change what the loop waits for: the change came too early, or never comes"
         }
         FindingKind::UnfairSpin => {
             "call `thread::yield_now()` or `hint::spin_loop()` in the loop, so that others get their turn"
@@ -59,7 +59,7 @@ fn in_a_deadlock(waiting: &[WaitingTask]) -> &'static str {
         .filter(|holder| waiting.iter().any(|task| task.task == *holder))
         .collect();
     if waiting.iter().any(by_itself) {
-        "a lock cannot be taken twice by one task: drop the first guard before the second is asked for"
+        "a task cannot take a lock twice: drop the first guard before taking the lock again"
     } else if holders.len() >= 2 {
         "let all tasks take these locks in the same order, or hold one of them at a time"
     } else {

@@ -141,7 +141,7 @@ fn an_access_after_the_store_that_publishes_it_is_told_from_one_without_a_store(
     script.write(*a, *cell);
     script.write(*b, *cell);
     let suggestion = reports(script)[0].suggestion.clone().unwrap();
-    assert!(suggestion.starts_with("nothing that tasks"), "{suggestion}");
+    assert!(suggestion.starts_with("no synchronisation"), "{suggestion}");
 }
 
 #[test]
@@ -150,7 +150,7 @@ fn where_nothing_carries_word_it_says_so() {
     scene.script.write(scene.a, scene.cell).write(scene.b, scene.cell);
     let suggestion = reports(&scene.script)[0].suggestion.clone().unwrap();
     assert!(
-        suggestion.starts_with("nothing that tasks synchronise through leads from one to the other"),
+        suggestion.starts_with("no synchronisation leads from one to the other"),
         "{suggestion}"
     );
 }

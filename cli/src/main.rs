@@ -9,7 +9,6 @@ mod cargo;
 mod clock;
 mod command_flags;
 mod corpus;
-mod coverage;
 mod debugger;
 mod exit;
 mod explain;

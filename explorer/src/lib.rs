@@ -24,6 +24,7 @@ mod guarded;
 mod listening;
 mod minimise;
 mod orderings;
+mod passing_on;
 mod plugin;
 pub mod recording;
 pub mod report;

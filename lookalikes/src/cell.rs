@@ -15,7 +15,8 @@
 
 pub use std::cell::{BorrowError, BorrowMutError, LazyCell, OnceCell, Ref, RefCell, RefMut};
 
-use crate::name::Nameable;
+use crate::name::named_by;
+use crate::traits::{around_value, opaque};
 use intermezzo_engine::runtime::{
     Body, DataAccess, Does, Embedded, EmbeddedIdentity, Engine, Gates, Object, Owner, Site, VarKind,
 };
@@ -125,11 +126,7 @@ impl<T: ?Sized, I: EmbeddedIdentity> Plain<T, I> {
     }
 }
 
-impl<T: ?Sized, I: EmbeddedIdentity> Nameable for Plain<T, I> {
-    fn give_name(&self, name: &str) {
-        crate::name::give(&self.0, name);
-    }
-}
+named_by! { [T: ?Sized, I: EmbeddedIdentity] Plain<T, I>: 0; }
 
 /// Returns the address of a body's data, and its size in bytes.
 fn placed<T: ?Sized>(body: *mut Data<T>) -> (*mut T, usize) {
@@ -150,10 +147,10 @@ fn placed<T: ?Sized>(body: *mut Data<T>) -> (*mut T, usize) {
 #[repr(transparent)]
 pub struct UnsafeCell<T: ?Sized>(Plain<T>);
 
-impl<T: ?Sized> Nameable for UnsafeCell<T> {
-    fn give_name(&self, name: &str) {
-        self.0.give_name(name);
-    }
+named_by! {
+    [T: ?Sized] UnsafeCell<T>: 0;
+    [T: ?Sized] LoomCell<T>: 0;
+    [T: ?Sized] Cell<T>: 0;
 }
 
 impl<T> UnsafeCell<T> {
@@ -217,23 +214,9 @@ impl<T: ?Sized> ByPointer<T> for UnsafeCell<T> {
     }
 }
 
-impl<T: Default> Default for UnsafeCell<T> {
-    fn default() -> Self {
-        UnsafeCell::new(T::default())
-    }
-}
+around_value!(UnsafeCell, Cell);
 
-impl<T> From<T> for UnsafeCell<T> {
-    fn from(value: T) -> Self {
-        UnsafeCell::new(value)
-    }
-}
-
-impl<T: ?Sized> fmt::Debug for UnsafeCell<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("UnsafeCell").finish_non_exhaustive()
-    }
-}
+opaque! { [T: ?Sized] UnsafeCell<T>; }
 
 /// A cell whose end is no access: loom's.
 ///
@@ -241,12 +224,6 @@ impl<T: ?Sized> fmt::Debug for UnsafeCell<T> {
 /// `Arc`, whose counts are not seen to order that task after the others.
 #[doc(hidden)]
 pub struct LoomCell<T: ?Sized>(Plain<T, Embedded>);
-
-impl<T: ?Sized> Nameable for LoomCell<T> {
-    fn give_name(&self, name: &str) {
-        self.0.give_name(name);
-    }
-}
 
 impl<T> LoomCell<T> {
     /// Returns a cell with this value.
@@ -290,12 +267,6 @@ impl<T: ?Sized> LoomCell<T> {
 /// A place whose value is moved in and out: `std::cell::Cell`.
 #[repr(transparent)]
 pub struct Cell<T: ?Sized>(Plain<T>);
-
-impl<T: ?Sized> Nameable for Cell<T> {
-    fn give_name(&self, name: &str) {
-        self.0.give_name(name);
-    }
-}
 
 impl<T> Cell<T> {
     /// Returns a cell with this value.
@@ -386,18 +357,6 @@ impl<T: Copy> Clone for Cell<T> {
     #[track_caller]
     fn clone(&self) -> Self {
         Cell::new(self.get())
-    }
-}
-
-impl<T: Default> Default for Cell<T> {
-    fn default() -> Self {
-        Cell::new(T::default())
-    }
-}
-
-impl<T> From<T> for Cell<T> {
-    fn from(value: T) -> Self {
-        Cell::new(value)
     }
 }
 

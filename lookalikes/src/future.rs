@@ -8,9 +8,9 @@ pub use std::future::{Future, IntoFuture, Pending, PollFn, Ready, pending, poll_
 
 use crate::gated::{Did, Gated, State, When};
 use crate::thread;
+use crate::traits::opaque;
 use intermezzo_engine::runtime::{Engine, Gates, Site, VarKind};
 use intermezzo_sdk::SyncVarOp;
-use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -220,8 +220,4 @@ impl<T> Future for JoinHandle<T> {
     }
 }
 
-impl<T> fmt::Debug for JoinHandle<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("JoinHandle").finish_non_exhaustive()
-    }
-}
+opaque! { [T] JoinHandle<T>; }

@@ -3,6 +3,7 @@
 //! Inside an execution a task waits at the engine's gates; outside, a thread waits by a condition variable of std. The
 //! state is accessed under one mutex by both, because a thread that is not controlled may use it at any time.
 
+use crate::name::named_by;
 use intermezzo_engine::runtime::{Access, Body, Engine, Gates, Object, Site, VarKind, WaitLimits, Wake};
 use intermezzo_sdk::SyncVarOp;
 use std::cell::UnsafeCell;
@@ -82,11 +83,7 @@ pub(crate) enum When {
     OpenWithin(Gates, Duration),
 }
 
-impl<S: State> crate::name::Nameable for Gated<S> {
-    fn give_name(&self, name: &str) {
-        crate::name::give(&self.0, name);
-    }
-}
+named_by! { [S: State] Gated<S>: 0; }
 
 impl<S> Gated<S> {
     pub(crate) const fn new(state: S) -> Gated<S> {

@@ -45,6 +45,7 @@ mod system_time;
 pub mod task;
 pub mod thread;
 pub mod time;
+mod traits;
 #[cfg(all(feature = "unmodified", target_os = "linux", target_env = "gnu"))]
 mod waits_at;
 

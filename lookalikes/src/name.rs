@@ -51,40 +51,38 @@ pub trait Nameable {
     }
 }
 
-/// Gives a look-alike's variable a name.
-pub(crate) fn give<B: Body + ?Sized, I: Identity>(object: &Object<B, I>, name: &str) {
-    if let Some(engine) = Engine::current() {
-        object.name(engine, name);
+/// A look-alike's variable.
+impl<B: Body + ?Sized, I: Identity> Nameable for Object<B, I> {
+    fn give_name(&self, name: &str) {
+        if let Some(engine) = Engine::current() {
+            self.name(engine, name);
+        }
     }
 }
 
-impl<T: Nameable + ?Sized> Nameable for &T {
-    fn give_name(&self, name: &str) {
-        (**self).give_name(name);
-    }
+/// Implements [`Nameable`] for types that are named by a part of theirs. Generics are declared in brackets.
+macro_rules! named_by {
+    ($([$($generic:tt)*] $named:ty: $($part:tt).+;)*) => {$(
+        impl<$($generic)*> $crate::Nameable for $named {
+            fn give_name(&self, name: &str) {
+                $crate::Nameable::give_name(&self.$($part).+, name);
+            }
+        }
+    )*};
 }
 
-impl<T: Nameable + ?Sized> Nameable for &mut T {
-    fn give_name(&self, name: &str) {
-        (**self).give_name(name);
-    }
+pub(crate) use named_by;
+
+/// Implements [`Nameable`] for pointers, which name what they point to.
+macro_rules! pointers {
+    ($($pointer:ty),*) => {$(
+        impl<T: Nameable + ?Sized> Nameable for $pointer {
+            fn give_name(&self, name: &str) {
+                (**self).give_name(name);
+            }
+        }
+    )*};
 }
 
-impl<T: Nameable + ?Sized> Nameable for Box<T> {
-    fn give_name(&self, name: &str) {
-        (**self).give_name(name);
-    }
-}
-
-impl<T: Nameable + ?Sized> Nameable for std::rc::Rc<T> {
-    fn give_name(&self, name: &str) {
-        (**self).give_name(name);
-    }
-}
-
-/// The `Arc` of code that was not written for intermezzo: its counts are no variable.
-impl<T: Nameable + ?Sized> Nameable for std::sync::Arc<T> {
-    fn give_name(&self, name: &str) {
-        (**self).give_name(name);
-    }
-}
+// The `Arc` of code that was not written for intermezzo is one of them, because its counts are no variable.
+pointers!(&T, &mut T, Box<T>, std::rc::Rc<T>, std::sync::Arc<T>);

@@ -4,6 +4,7 @@
 //! other, and those that read it commute with each other, which their closures cannot break. So every reduction is
 //! sound, whatever the closures do, as long as each operation is one step. That is checked.
 
+use crate::name::named_by;
 use crate::sync::atomic::{check_load, memory_order};
 use intermezzo_engine::runtime::{Access, Body, Engine, Gates, Object, Site, VarKind, WaitLimits, Wake};
 use intermezzo_sdk::SyncVarOp;
@@ -122,11 +123,7 @@ impl<S: State> Body for Shared<S> {
     }
 }
 
-impl<S: State> crate::name::Nameable for Primitive<S> {
-    fn give_name(&self, name: &str) {
-        crate::name::give(&self.0, name);
-    }
-}
+named_by! { [S: State] Primitive<S>: 0; }
 
 /// An operation whose closure runs. When it is dropped, the operation is over, also if the closure panicked.
 struct Running<'a, S: State> {

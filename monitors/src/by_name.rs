@@ -28,80 +28,44 @@ fn off(name: &str) -> Result<Box<dyn Monitor>, String> {
     ))
 }
 
+/// Returns the function that makes a monitor, which is `always` in a build, or with the feature `all` only.
+macro_rules! made_by {
+    ($name:literal, always, $make:expr) => {
+        |arguments| boxed($make(arguments))
+    };
+    ($name:literal, all, $make:expr) => {{
+        #[cfg(feature = "all")]
+        let make = |arguments: &str| boxed($make(arguments));
+        #[cfg(not(feature = "all"))]
+        let make = |_: &str| off($name);
+        make
+    }};
+}
+
+/// Returns the monitors with these names: their purposes, and when and by which function each is made.
+macro_rules! shipped {
+    ($($name:literal: $about:literal, $when:ident $make:expr;)*) => {
+        &[$(Shipped {
+            name: $name,
+            about: $about,
+            make: made_by!($name, $when, $make),
+        }),*]
+    };
+}
+
 /// Every monitor that ships with intermezzo, by name.
-pub const SHIPPED: &[Shipped] = &[
-    Shipped {
-        name: "atomicity",
-        about: "blocks meant to be atomic that are not",
-        #[cfg(feature = "all")]
-        make: |arguments| boxed(Atomicity::with_arguments(arguments)),
-        #[cfg(not(feature = "all"))]
-        make: |_| off("atomicity"),
-    },
-    Shipped {
-        name: "contention",
-        about: "pairs of places whose operations could come in either order",
-        #[cfg(feature = "all")]
-        make: |arguments| boxed(Contention::with_arguments(arguments)),
-        #[cfg(not(feature = "all"))]
-        make: |_| off("contention"),
-    },
-    Shipped {
-        name: "data-race",
-        about: "two accesses to memory, one of them a write, that nothing orders",
-        make: |arguments| boxed(DataRaces::with_arguments(arguments)),
-    },
-    Shipped {
-        name: "event-log",
-        about: "every event, in a line each, to file=PATH",
-        #[cfg(feature = "all")]
-        make: |arguments| boxed(event_log(arguments)),
-        #[cfg(not(feature = "all"))]
-        make: |_| off("event-log"),
-    },
-    Shipped {
-        name: "happens-before-counter",
-        about: "how many different traces the executions have",
-        #[cfg(feature = "all")]
-        make: |arguments| boxed(HappensBeforeCounter::with_arguments(arguments)),
-        #[cfg(not(feature = "all"))]
-        make: |_| off("happens-before-counter"),
-    },
-    Shipped {
-        name: "leak",
-        about: "memory and tasks that are never released",
-        make: |arguments| boxed(Leaks::with_arguments(arguments)),
-    },
-    Shipped {
-        name: "lock-order",
-        about: "cycles in the order in which locks are taken",
-        #[cfg(feature = "all")]
-        make: |arguments| boxed(LockOrder::with_arguments(arguments)),
-        #[cfg(not(feature = "all"))]
-        make: |_| off("lock-order"),
-    },
-    Shipped {
-        name: "misuse",
-        about: "wrong uses of locks, condition variables, channels and memory",
-        make: |arguments| boxed(Misuses::with_arguments(arguments)),
-    },
-    Shipped {
-        name: "stale-load",
-        about: "loads that could return an older value because of store buffers",
-        #[cfg(feature = "all")]
-        make: |arguments| boxed(StaleLoads::with_arguments(arguments)),
-        #[cfg(not(feature = "all"))]
-        make: |_| off("stale-load"),
-    },
-    Shipped {
-        name: "statistics",
-        about: "executions, tasks, steps, switches and operations, counted",
-        #[cfg(feature = "all")]
-        make: |arguments| boxed(Statistics::with_arguments(arguments)),
-        #[cfg(not(feature = "all"))]
-        make: |_| off("statistics"),
-    },
-];
+pub const SHIPPED: &[Shipped] = shipped! {
+    "atomicity": "blocks meant to be atomic that are not", all Atomicity::with_arguments;
+    "contention": "pairs of places whose operations could come in either order", all Contention::with_arguments;
+    "data-race": "two accesses to memory, one of them a write, that nothing orders", always DataRaces::with_arguments;
+    "event-log": "every event, in a line each, to file=PATH", all event_log;
+    "happens-before-counter": "how many different traces the executions have", all HappensBeforeCounter::with_arguments;
+    "leak": "memory and tasks that are never released", always Leaks::with_arguments;
+    "lock-order": "cycles in the order in which locks are taken", all LockOrder::with_arguments;
+    "misuse": "wrong uses of locks, condition variables, channels and memory", always Misuses::with_arguments;
+    "stale-load": "loads that could return an older value because of store buffers", all StaleLoads::with_arguments;
+    "statistics": "executions, tasks, steps, switches and operations, counted", all Statistics::with_arguments;
+};
 
 /// Returns the name of every monitor that ships with intermezzo, in order.
 pub fn names() -> impl Iterator<Item = &'static str> {

@@ -295,13 +295,6 @@ impl CargoTest {
         self
     }
 
-    /// Has explored tests write their settings there, and the origin of each, instead of exploring.
-    pub(super) fn asking_for_settings(mut self, directory: &Path) -> CargoTest {
-        self.variables
-            .push((variable("settings"), directory.as_os_str().to_owned()));
-        self
-    }
-
     /// Returns the settings that are set for the tests, by name, and the arguments of cargo.
     #[cfg(feature = "pool")]
     pub(super) fn given(&self) -> (Vec<(String, OsString)>, &[OsString]) {
@@ -313,13 +306,23 @@ impl CargoTest {
         (settings.collect(), &self.arguments)
     }
 
-    /// Has explored tests write their settings there, instead of exploring. cargo's output goes to stderr.
+    /// Has explored tests write their settings, and the origin of each, into a directory, instead of exploring. Returns
+    /// that directory as well. cargo's output goes to stderr.
     ///
     /// # Errors
-    /// Those of [`CargoTest::run`].
-    #[cfg(feature = "pool")]
-    pub(super) fn ask_for_settings(&self, directory: &Path) -> Result<Ran, Problem> {
-        self.run_with(&[(variable("settings"), directory.as_os_str().to_owned())])
+    /// Those of [`CargoTest::run`], or the directory cannot be made.
+    pub(super) fn ask_for_settings(&self) -> Result<(PathBuf, Ran), Problem> {
+        let directory = self.directory().join("settings");
+        fs::create_dir(&directory).map_err(|error| {
+            Problem::file(
+                "make",
+                &directory,
+                &error,
+                "set TMPDIR to a directory that can be written",
+            )
+        })?;
+        let ran = self.run_with(&[(variable("settings"), directory.as_os_str().to_owned())])?;
+        Ok((directory, ran))
     }
 
     /// Runs the tests and reads their reports.

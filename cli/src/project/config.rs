@@ -64,17 +64,7 @@ pub(crate) fn run(args: ConfigArgs) -> Result<Exit, Problem> {
     CommandFlags::default().settings(&args.cargo.cargo)?;
     let given = args.search.wherever_run();
     let cargo = CargoTest::new(args.cargo.cargo, args.json)?.settings(given.given());
-    let directory = cargo.directory().join("settings");
-    fs::create_dir(&directory).map_err(|error| {
-        Problem::file(
-            "make",
-            &directory,
-            &error,
-            "set TMPDIR to a directory that can be written",
-        )
-    })?;
-    let cargo = cargo.asking_for_settings(&directory);
-    let ran = cargo.run()?;
+    let (directory, ran) = cargo.ask_for_settings()?;
     let mut tests = read_all(&directory)?;
     for test in &mut tests {
         if !args.all {

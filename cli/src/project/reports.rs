@@ -1,7 +1,6 @@
 //! Reports that the tests of a project wrote, read back.
 
 use super::refusal::Refusal;
-use crate::coverage::{CoverageJson, WeakMemoryJson};
 use crate::files::{self, Kind};
 use crate::output;
 use crate::problem::Problem;
@@ -71,8 +70,8 @@ struct ReportJson {
     verdict: String,
     executions: u64,
     elapsed_seconds: Option<f64>,
-    coverage: CoverageJson,
-    weak_memory: Option<WeakMemoryJson>,
+    coverage: Coverage,
+    weak_memory: Option<WeakMemory>,
     #[serde(default)]
     limits: Vec<Limit>,
     findings: Vec<FindingJson>,
@@ -208,7 +207,6 @@ impl ProjectReport {
             _ => Verdict::Inconclusive,
         };
         let search = report.search();
-        let coverage = report.coverage.into();
         Ok(ProjectReport {
             text: RawValue::from_string(text.trim().to_owned()).map_err(cut)?,
             name,
@@ -223,8 +221,8 @@ impl ProjectReport {
             executions: report.executions,
             known: false,
             seconds: report.elapsed_seconds,
-            coverage,
-            weak_memory: report.weak_memory.map(WeakMemory::from),
+            coverage: report.coverage,
+            weak_memory: report.weak_memory,
             limits: report.limits,
             findings: report.findings,
             notes: report.notes,

@@ -2,7 +2,6 @@
 
 use super::model::{FindingFile, Shown, ShownExecution, ShownFinding, ShownReport};
 use super::{check, commands, partial};
-use crate::coverage::{CoverageJson, WeakMemoryJson};
 use crate::problem::Problem;
 use intermezzo::recording::Recorded;
 use intermezzo::refinement::REFINEMENT_FORMAT;
@@ -21,8 +20,8 @@ struct ReportFile {
     format: String,
     program: String,
     verdict: String,
-    coverage: CoverageJson,
-    weak_memory: Option<WeakMemoryJson>,
+    coverage: Coverage,
+    weak_memory: Option<WeakMemory>,
     executions: u64,
     #[serde(default)]
     elapsed_seconds: f64,
@@ -223,9 +222,9 @@ fn shown(file: ReportFile) -> Result<ShownReport, String> {
         finding_with(finding, recorded, replay).map_err(|why| format!("findings[{at}].{why}"))
     });
     let run = commands::run(&file.program, &file.package, &file.target, test, with);
-    let mut coverage = Coverage::from(file.coverage).to_string();
+    let mut coverage = file.coverage.to_string();
     if let Some(part) = file.weak_memory {
-        coverage.push_str(&format!("; {}", WeakMemory::from(part)));
+        coverage.push_str(&format!("; {part}"));
     }
     Ok(ShownReport {
         run,

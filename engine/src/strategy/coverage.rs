@@ -1,12 +1,12 @@
 //! The executions that a search has run, and so the worth of a pass.
 
 use super::RankBound;
-use crate::serial::Serialize;
+use crate::serial::{Deserialize, Serialize};
 use crate::words::plural;
 use std::fmt;
 
 /// The worth of a pass.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Coverage {
     /// Every schedule of the stated environment. `Report::limits` says what that leaves out.

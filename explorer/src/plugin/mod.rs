@@ -26,12 +26,10 @@ pub(crate) use attach::{NamedMonitors, attach, data_race};
 use off::{file, library, trial};
 pub use problem::{PluginError, PluginProblem};
 
+use crate::passing_on::passes_on;
 use intermezzo_engine::serial::{Deserialize, Serialize};
+use intermezzo_sdk::Monitor;
 use intermezzo_sdk::abi::Foreign;
-use intermezzo_sdk::{
-    Allocation, Context, DataVarAccess, EventAttribute, Execution, Interests, Monitor, Release,
-    SchedulePoint, SyncVar, SyncVarAccess, UserEvent,
-};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -155,6 +153,10 @@ impl Plugin {
             monitor,
         })
     }
+
+    fn pass(&mut self, call: impl FnOnce(&mut Foreign)) {
+        call(&mut self.monitor);
+    }
 }
 
 impl fmt::Debug for Plugin {
@@ -167,56 +169,4 @@ impl fmt::Debug for Plugin {
     }
 }
 
-impl Monitor for Plugin {
-    fn name(&self) -> &str {
-        self.monitor.name()
-    }
-    fn interests(&self) -> Interests {
-        self.monitor.interests()
-    }
-    fn reduction_compatible(&self) -> bool {
-        self.monitor.reduction_compatible()
-    }
-
-    fn follows_stale_reads(&self) -> bool {
-        self.monitor.follows_stale_reads()
-    }
-    fn on_execution_begin(&mut self, execution: &Execution<'_>) {
-        self.monitor.on_execution_begin(execution);
-    }
-    fn on_schedule_point(&mut self, next: &SchedulePoint, cx: &mut Context<'_>) {
-        self.monitor.on_schedule_point(next, cx);
-    }
-    fn on_sync_var_access(&mut self, access: &SyncVarAccess, cx: &mut Context<'_>) {
-        self.monitor.on_sync_var_access(access, cx);
-    }
-    fn on_aggregate_sync_var_access(
-        &mut self,
-        access: &SyncVarAccess,
-        vars: &[SyncVar],
-        cx: &mut Context<'_>,
-    ) {
-        self.monitor.on_aggregate_sync_var_access(access, vars, cx);
-    }
-    fn on_data_var_access(&mut self, access: &DataVarAccess, cx: &mut Context<'_>) {
-        self.monitor.on_data_var_access(access, cx);
-    }
-    fn on_allocation(&mut self, allocation: &Allocation, cx: &mut Context<'_>) {
-        self.monitor.on_allocation(allocation, cx);
-    }
-    fn on_release(&mut self, release: &Release, cx: &mut Context<'_>) {
-        self.monitor.on_release(release, cx);
-    }
-    fn on_event_attribute(&mut self, attribute: &EventAttribute<'_>, cx: &mut Context<'_>) {
-        self.monitor.on_event_attribute(attribute, cx);
-    }
-    fn on_user_event(&mut self, event: &UserEvent<'_>, cx: &mut Context<'_>) {
-        self.monitor.on_user_event(event, cx);
-    }
-    fn on_execution_end(&mut self, execution: &Execution<'_>, cx: &mut Context<'_>) {
-        self.monitor.on_execution_end(execution, cx);
-    }
-    fn on_shutdown(&mut self, cx: &mut Context<'_>) {
-        self.monitor.on_shutdown(cx);
-    }
-}
+passes_on!(Plugin, pass);

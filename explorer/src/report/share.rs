@@ -1,6 +1,6 @@
 //! The share of a search that a report is of, with what has to be the same in the reports of the others.
 
-use intermezzo_engine::serial::Serialize;
+use intermezzo_engine::serial::{Deserialize, Serialize};
 use intermezzo_engine::strategy::{Coverage, Partition};
 use intermezzo_engine::trace::Fingerprints;
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ const LISTED_TRACES_MAX: usize = 1_000_000;
 pub(crate) const NOT_LISTED: &str = "!";
 
 /// The share of a search that a report is of. `cargo intermezzo merge` makes one report of those of all shares.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Share {
     /// The share: `3/8`.
     pub share: Partition,
@@ -27,6 +27,7 @@ pub struct Share {
     /// The coverage if the share were the whole search.
     pub covers: Coverage,
     /// Executions of other shares that were run to find the boundaries of this one. They count for nothing else.
+    #[serde(default)]
     pub elsewhere: u64,
     /// The fingerprints of the share's traces, because another share may have some of the same: a mark (`!` if there are
     /// more than a million, of which none is listed) and 16 bytes each, in base 64.

@@ -2,7 +2,7 @@
 
 use super::{Coverage, Limit, Report, Verdict, count};
 use intermezzo_engine::runtime::interrupt::interrupted;
-use intermezzo_engine::serial::Serialize;
+use intermezzo_engine::serial::{Deserialize, Serialize};
 use std::fmt;
 use std::mem::discriminant;
 
@@ -23,7 +23,7 @@ use std::mem::discriminant;
 /// let part = report.weak_memory().unwrap();
 /// assert_eq!((part.stale_reads, &part.coverage), (1, &Coverage::Exhaustive));
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WeakMemory {
     /// The bound `stale_reads` of their environment.
     pub stale_reads: u32,

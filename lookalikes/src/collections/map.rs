@@ -1,15 +1,15 @@
 //! `std::collections::HashMap`, whose keys for hashing can be fixed.
 
+use super::table::hash_table;
 use crate::hash::RandomState;
 use intermezzo_engine::serial::{Deserialize, Serialize};
 use std::borrow::Borrow;
-use std::collections::TryReserveError;
 use std::collections::hash_map::{
     Drain, Entry, ExtractIf, IntoIter, IntoKeys, IntoValues, Iter, IterMut, Keys, Values, ValuesMut,
 };
 use std::fmt;
 use std::hash::{BuildHasher, Hash};
-use std::ops::{Deref, DerefMut, Index};
+use std::ops::Index;
 use std::panic::UnwindSafe;
 
 type Inner<K, V, S> = std::collections::HashMap<K, V, S>;
@@ -35,31 +35,9 @@ type Inner<K, V, S> = std::collections::HashMap<K, V, S>;
 ))]
 pub struct HashMap<K, V, S = RandomState>(Inner<K, V, S>);
 
-impl<K, V> HashMap<K, V> {
-    /// Returns an empty map.
-    #[must_use]
-    pub fn new() -> Self {
-        HashMap::default()
-    }
-
-    /// Returns an empty map with room for `capacity` entries.
-    #[must_use]
-    pub fn with_capacity(capacity: usize) -> Self {
-        HashMap::with_capacity_and_hasher(capacity, RandomState::new())
-    }
-}
+hash_table!(HashMap<K, V>, K, (K, V));
 
 impl<K, V, S> HashMap<K, V, S> {
-    /// Returns an empty map with this hasher.
-    pub const fn with_hasher(hasher: S) -> Self {
-        HashMap(Inner::with_hasher(hasher))
-    }
-
-    /// Returns an empty map with room for `capacity` entries, with this hasher.
-    pub fn with_capacity_and_hasher(capacity: usize, hasher: S) -> Self {
-        HashMap(Inner::with_capacity_and_hasher(capacity, hasher))
-    }
-
     /// Returns the keys, and drops the values.
     pub fn into_keys(self) -> IntoKeys<K, V> {
         self.0.into_keys()
@@ -68,15 +46,6 @@ impl<K, V, S> HashMap<K, V, S> {
     /// Returns the values, and drops the keys.
     pub fn into_values(self) -> IntoValues<K, V> {
         self.0.into_values()
-    }
-}
-
-// The other methods would be there by dereferencing, but then not by their paths (`HashMap::len`), and an argument could
-// not use the map that a method changes.
-impl<K, V, S> HashMap<K, V, S> {
-    /// Returns the number of entries that there is room for.
-    pub fn capacity(&self) -> usize {
-        self.0.capacity()
     }
 
     /// Returns an iterator over the keys.
@@ -104,21 +73,6 @@ impl<K, V, S> HashMap<K, V, S> {
         self.0.iter_mut()
     }
 
-    /// Returns the number of entries.
-    pub fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    /// Returns `true` if there is no entry.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// Removes all entries, and returns an iterator over them.
-    pub fn drain(&mut self) -> Drain<'_, K, V> {
-        self.0.drain()
-    }
-
     /// Keeps the entries for which the function returns `true`.
     pub fn retain<F: FnMut(&K, &mut V) -> bool>(&mut self, f: F) {
         self.0.retain(f);
@@ -128,45 +82,9 @@ impl<K, V, S> HashMap<K, V, S> {
     pub fn extract_if<F: FnMut(&K, &mut V) -> bool>(&mut self, f: F) -> ExtractIf<'_, K, V, F> {
         self.0.extract_if(f)
     }
-
-    /// Removes all entries.
-    pub fn clear(&mut self) {
-        self.0.clear();
-    }
-
-    /// Returns the hasher.
-    pub fn hasher(&self) -> &S {
-        self.0.hasher()
-    }
 }
 
 impl<K: Eq + Hash, V, S: BuildHasher> HashMap<K, V, S> {
-    /// Makes room for this many more entries.
-    ///
-    /// # Panics
-    /// There is not enough memory.
-    pub fn reserve(&mut self, additional: usize) {
-        self.0.reserve(additional);
-    }
-
-    /// Makes room for this many more entries.
-    ///
-    /// # Errors
-    /// There is not enough memory.
-    pub fn try_reserve(&mut self, additional: usize) -> Result<(), TryReserveError> {
-        self.0.try_reserve(additional)
-    }
-
-    /// Gives up the room that is not used.
-    pub fn shrink_to_fit(&mut self) {
-        self.0.shrink_to_fit();
-    }
-
-    /// Gives up the room that is not used, except for this many entries.
-    pub fn shrink_to(&mut self, min_capacity: usize) {
-        self.0.shrink_to(min_capacity);
-    }
-
     /// Returns the place of a key, with or without a value.
     pub fn entry(&mut self, key: K) -> Entry<'_, K, V> {
         self.0.entry(key)
@@ -255,33 +173,6 @@ impl<K: Eq + Hash, V, S: BuildHasher> HashMap<K, V, S> {
     }
 }
 
-impl<K, V, S> Deref for HashMap<K, V, S> {
-    type Target = Inner<K, V, S>;
-    fn deref(&self) -> &Inner<K, V, S> {
-        &self.0
-    }
-}
-
-impl<K, V, S> DerefMut for HashMap<K, V, S> {
-    fn deref_mut(&mut self) -> &mut Inner<K, V, S> {
-        &mut self.0
-    }
-}
-
-impl<K: UnwindSafe, V: UnwindSafe, S: UnwindSafe> UnwindSafe for HashMap<K, V, S> {}
-
-impl<K, V, S: Default> Default for HashMap<K, V, S> {
-    fn default() -> Self {
-        HashMap(Inner::default())
-    }
-}
-
-impl<K: fmt::Debug, V: fmt::Debug, S> fmt::Debug for HashMap<K, V, S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
 impl<K: Eq + Hash, V: PartialEq, S: BuildHasher> PartialEq for HashMap<K, V, S> {
     fn eq(&self, other: &Self) -> bool {
         self.0 == other.0
@@ -297,35 +188,9 @@ impl<K: Eq + Hash + Borrow<Q>, Q: Eq + Hash + ?Sized, V, S: BuildHasher> Index<&
     }
 }
 
-impl<K: Eq + Hash, V, const N: usize> From<[(K, V); N]> for HashMap<K, V> {
-    fn from(entries: [(K, V); N]) -> Self {
-        entries.into_iter().collect()
-    }
-}
-
-impl<K: Eq + Hash, V, S: BuildHasher + Default> FromIterator<(K, V)> for HashMap<K, V, S> {
-    fn from_iter<I: IntoIterator<Item = (K, V)>>(entries: I) -> Self {
-        HashMap(entries.into_iter().collect())
-    }
-}
-
-impl<K: Eq + Hash, V, S: BuildHasher> Extend<(K, V)> for HashMap<K, V, S> {
-    fn extend<I: IntoIterator<Item = (K, V)>>(&mut self, entries: I) {
-        self.0.extend(entries);
-    }
-}
-
 impl<'a, K: Eq + Hash + Copy, V: Copy, S: BuildHasher> Extend<(&'a K, &'a V)> for HashMap<K, V, S> {
     fn extend<I: IntoIterator<Item = (&'a K, &'a V)>>(&mut self, entries: I) {
         self.0.extend(entries);
-    }
-}
-
-impl<K, V, S> IntoIterator for HashMap<K, V, S> {
-    type Item = (K, V);
-    type IntoIter = IntoIter<K, V>;
-    fn into_iter(self) -> IntoIter<K, V> {
-        self.0.into_iter()
     }
 }
 

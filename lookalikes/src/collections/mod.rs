@@ -3,8 +3,11 @@
 //! [`HashMap`] and [`HashSet`] are std's, with [`RandomState`](crate::hash::RandomState) for their keys. They have std's
 //! methods, and dereference to std's types for those that are newer.
 
+// Most methods would be there by dereferencing, but then not by their paths (`HashMap::len`), and an argument could not
+// use the table that a method changes.
 mod map;
 mod set;
+mod table;
 
 pub use map::HashMap;
 pub use set::HashSet;

@@ -1,15 +1,15 @@
 //! `std::collections::HashSet`, whose keys for hashing can be fixed.
 
+use super::table::hash_table;
 use crate::hash::RandomState;
 use intermezzo_engine::serial::{Deserialize, Serialize};
 use std::borrow::Borrow;
-use std::collections::TryReserveError;
 use std::collections::hash_set::{
     Difference, Drain, ExtractIf, Intersection, IntoIter, Iter, SymmetricDifference, Union,
 };
 use std::fmt;
 use std::hash::{BuildHasher, Hash};
-use std::ops::{BitAnd, BitOr, BitXor, Deref, DerefMut, Sub};
+use std::ops::{BitAnd, BitOr, BitXor, Sub};
 use std::panic::UnwindSafe;
 
 type Inner<T, S> = std::collections::HashSet<T, S>;
@@ -34,58 +34,12 @@ type Inner<T, S> = std::collections::HashSet<T, S>;
 ))]
 pub struct HashSet<T, S = RandomState>(Inner<T, S>);
 
-impl<T> HashSet<T> {
-    /// Returns an empty set.
-    #[must_use]
-    pub fn new() -> Self {
-        HashSet::default()
-    }
-
-    /// Returns an empty set with room for `capacity` elements.
-    #[must_use]
-    pub fn with_capacity(capacity: usize) -> Self {
-        HashSet::with_capacity_and_hasher(capacity, RandomState::new())
-    }
-}
+hash_table!(HashSet<T>, T, T);
 
 impl<T, S> HashSet<T, S> {
-    /// Returns an empty set with this hasher.
-    pub const fn with_hasher(hasher: S) -> Self {
-        HashSet(Inner::with_hasher(hasher))
-    }
-
-    /// Returns an empty set with room for `capacity` elements, with this hasher.
-    pub fn with_capacity_and_hasher(capacity: usize, hasher: S) -> Self {
-        HashSet(Inner::with_capacity_and_hasher(capacity, hasher))
-    }
-}
-
-// The other methods would be there by dereferencing, but then not by their paths (`HashSet::len`), and an argument could
-// not use the set that a method changes.
-impl<T, S> HashSet<T, S> {
-    /// Returns the number of elements that there is room for.
-    pub fn capacity(&self) -> usize {
-        self.0.capacity()
-    }
-
     /// Returns an iterator over the elements.
     pub fn iter(&self) -> Iter<'_, T> {
         self.0.iter()
-    }
-
-    /// Returns the number of elements.
-    pub fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    /// Returns `true` if there is no element.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// Removes all elements, and returns an iterator over them.
-    pub fn drain(&mut self) -> Drain<'_, T> {
-        self.0.drain()
     }
 
     /// Keeps the elements for which the function returns `true`.
@@ -97,45 +51,9 @@ impl<T, S> HashSet<T, S> {
     pub fn extract_if<F: FnMut(&T) -> bool>(&mut self, f: F) -> ExtractIf<'_, T, F> {
         self.0.extract_if(f)
     }
-
-    /// Removes all elements.
-    pub fn clear(&mut self) {
-        self.0.clear();
-    }
-
-    /// Returns the hasher.
-    pub fn hasher(&self) -> &S {
-        self.0.hasher()
-    }
 }
 
 impl<T: Eq + Hash, S: BuildHasher> HashSet<T, S> {
-    /// Makes room for this many more elements.
-    ///
-    /// # Panics
-    /// There is not enough memory.
-    pub fn reserve(&mut self, additional: usize) {
-        self.0.reserve(additional);
-    }
-
-    /// Makes room for this many more elements.
-    ///
-    /// # Errors
-    /// There is not enough memory.
-    pub fn try_reserve(&mut self, additional: usize) -> Result<(), TryReserveError> {
-        self.0.try_reserve(additional)
-    }
-
-    /// Gives up the room that is not used.
-    pub fn shrink_to_fit(&mut self) {
-        self.0.shrink_to_fit();
-    }
-
-    /// Gives up the room that is not used, except for this many elements.
-    pub fn shrink_to(&mut self, min_capacity: usize) {
-        self.0.shrink_to(min_capacity);
-    }
-
     /// Returns an iterator over the elements that are not in the other set.
     pub fn difference<'a>(&'a self, other: &'a HashSet<T, S>) -> Difference<'a, T, S> {
         self.0.difference(&other.0)
@@ -214,33 +132,6 @@ impl<T: Eq + Hash, S: BuildHasher> HashSet<T, S> {
     }
 }
 
-impl<T, S> Deref for HashSet<T, S> {
-    type Target = Inner<T, S>;
-    fn deref(&self) -> &Inner<T, S> {
-        &self.0
-    }
-}
-
-impl<T, S> DerefMut for HashSet<T, S> {
-    fn deref_mut(&mut self) -> &mut Inner<T, S> {
-        &mut self.0
-    }
-}
-
-impl<T: UnwindSafe, S: UnwindSafe> UnwindSafe for HashSet<T, S> {}
-
-impl<T, S: Default> Default for HashSet<T, S> {
-    fn default() -> Self {
-        HashSet(Inner::default())
-    }
-}
-
-impl<T: fmt::Debug, S> fmt::Debug for HashSet<T, S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
 impl<T: Eq + Hash, S: BuildHasher> PartialEq for HashSet<T, S> {
     fn eq(&self, other: &Self) -> bool {
         self.0 == other.0
@@ -249,35 +140,9 @@ impl<T: Eq + Hash, S: BuildHasher> PartialEq for HashSet<T, S> {
 
 impl<T: Eq + Hash, S: BuildHasher> Eq for HashSet<T, S> {}
 
-impl<T: Eq + Hash, const N: usize> From<[T; N]> for HashSet<T> {
-    fn from(elements: [T; N]) -> Self {
-        elements.into_iter().collect()
-    }
-}
-
-impl<T: Eq + Hash, S: BuildHasher + Default> FromIterator<T> for HashSet<T, S> {
-    fn from_iter<I: IntoIterator<Item = T>>(elements: I) -> Self {
-        HashSet(elements.into_iter().collect())
-    }
-}
-
-impl<T: Eq + Hash, S: BuildHasher> Extend<T> for HashSet<T, S> {
-    fn extend<I: IntoIterator<Item = T>>(&mut self, elements: I) {
-        self.0.extend(elements);
-    }
-}
-
 impl<'a, T: Eq + Hash + Copy + 'a, S: BuildHasher> Extend<&'a T> for HashSet<T, S> {
     fn extend<I: IntoIterator<Item = &'a T>>(&mut self, elements: I) {
         self.0.extend(elements);
-    }
-}
-
-impl<T, S> IntoIterator for HashSet<T, S> {
-    type Item = T;
-    type IntoIter = IntoIter<T>;
-    fn into_iter(self) -> IntoIter<T> {
-        self.0.into_iter()
     }
 }
 
@@ -289,30 +154,21 @@ impl<'a, T, S> IntoIterator for &'a HashSet<T, S> {
     }
 }
 
-impl<T: Eq + Hash + Clone, S: BuildHasher + Default> BitOr<&HashSet<T, S>> for &HashSet<T, S> {
-    type Output = HashSet<T, S>;
-    fn bitor(self, other: &HashSet<T, S>) -> HashSet<T, S> {
-        HashSet(&self.0 | &other.0)
-    }
+/// Implements the operators on sets, as std's do.
+macro_rules! operators {
+    ($($operator:ident $method:ident;)*) => {$(
+        impl<T: Eq + Hash + Clone, S: BuildHasher + Default> $operator<&HashSet<T, S>> for &HashSet<T, S> {
+            type Output = HashSet<T, S>;
+            fn $method(self, other: &HashSet<T, S>) -> HashSet<T, S> {
+                HashSet((&self.0).$method(&other.0))
+            }
+        }
+    )*};
 }
 
-impl<T: Eq + Hash + Clone, S: BuildHasher + Default> BitAnd<&HashSet<T, S>> for &HashSet<T, S> {
-    type Output = HashSet<T, S>;
-    fn bitand(self, other: &HashSet<T, S>) -> HashSet<T, S> {
-        HashSet(&self.0 & &other.0)
-    }
-}
-
-impl<T: Eq + Hash + Clone, S: BuildHasher + Default> BitXor<&HashSet<T, S>> for &HashSet<T, S> {
-    type Output = HashSet<T, S>;
-    fn bitxor(self, other: &HashSet<T, S>) -> HashSet<T, S> {
-        HashSet(&self.0 ^ &other.0)
-    }
-}
-
-impl<T: Eq + Hash + Clone, S: BuildHasher + Default> Sub<&HashSet<T, S>> for &HashSet<T, S> {
-    type Output = HashSet<T, S>;
-    fn sub(self, other: &HashSet<T, S>) -> HashSet<T, S> {
-        HashSet(&self.0 - &other.0)
-    }
+operators! {
+    BitOr bitor;
+    BitAnd bitand;
+    BitXor bitxor;
+    Sub sub;
 }

@@ -13,7 +13,7 @@ mod convert;
 mod live;
 mod share;
 
-use crate::name::Nameable;
+use crate::name::{Nameable, named_by};
 use intermezzo_engine::site::Site;
 use intermezzo_sdk::{MemoryOrder, SyncVarOp};
 use share::{STRONG, Share, Unborn, WEAK};
@@ -42,11 +42,7 @@ impl<T: Nameable + ?Sized> Nameable for Arc<T> {
     }
 }
 
-impl<T: ?Sized> Nameable for Weak<T> {
-    fn give_name(&self, name: &str) {
-        self.share.give_name(name);
-    }
-}
+named_by! { [T: ?Sized] Weak<T>: share; }
 
 impl<T> Arc<T> {
     /// Returns a handle on a value.

@@ -3,6 +3,8 @@
 //! Arriving is a visible operation. Passing is not: it commutes with all other operations, so waiting tasks pass as
 //! soon as the leader has arrived.
 
+use crate::name::named_by;
+use crate::traits::opaque;
 use intermezzo_engine::runtime::{Access, Body, Engine, Gates, Object, Site, VarKind, WaitLimits, gate};
 use intermezzo_sdk::SyncVarOp;
 use std::fmt;
@@ -57,11 +59,7 @@ pub struct Barrier {
     object: Object<BarrierBody>,
 }
 
-impl crate::name::Nameable for Barrier {
-    fn give_name(&self, name: &str) {
-        crate::name::give(&self.object, name);
-    }
-}
+named_by! { [] Barrier: object; }
 
 // SAFETY: all parts of the body can be shared.
 unsafe impl Sync for Barrier {}
@@ -170,8 +168,4 @@ impl Barrier {
     }
 }
 
-impl fmt::Debug for Barrier {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Barrier").finish_non_exhaustive()
-    }
-}
+opaque! { Barrier; }

@@ -5,12 +5,13 @@
 //! any waiter, which is a choice.
 
 use super::mutex::{Mutex, MutexGuard, Released, free};
+use crate::name::named_by;
+use crate::traits::opaque;
 use intermezzo_engine::runtime::{
     Access, Body, Engine, Gates, Object, Site, VarKind, WaitLimits, Wake, gate,
 };
 use intermezzo_engine::schedule::ChoiceKind;
 use intermezzo_sdk::SyncVarOp;
-use std::fmt;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{LockResult, PoisonError};
@@ -43,11 +44,7 @@ pub struct Condvar {
     object: Object<CondvarBody>,
 }
 
-impl crate::name::Nameable for Condvar {
-    fn give_name(&self, name: &str) {
-        crate::name::give(&self.object, name);
-    }
-}
+named_by! { [] Condvar: object; }
 
 // SAFETY: all parts of the body can be shared.
 unsafe impl Sync for Condvar {}
@@ -354,8 +351,4 @@ impl Default for Condvar {
     }
 }
 
-impl fmt::Debug for Condvar {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Condvar").finish_non_exhaustive()
-    }
-}
+opaque! { Condvar; }

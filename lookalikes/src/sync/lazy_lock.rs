@@ -1,7 +1,7 @@
 //! `std::sync::LazyLock`. Closure and value are inside the object, so that a static one is fresh in every execution.
 
 use super::once::{Initialisation, Poison};
-use crate::name::Nameable;
+use crate::name::named_by;
 use intermezzo_engine::site::Site;
 use std::fmt;
 use std::mem::replace;
@@ -21,11 +21,7 @@ pub struct LazyLock<T, F = fn() -> T> {
     initialisation: Initialisation<Lazy<T, F>>,
 }
 
-impl<T, F> Nameable for LazyLock<T, F> {
-    fn give_name(&self, name: &str) {
-        self.initialisation.give_name(name);
-    }
-}
+named_by! { [T, F] LazyLock<T, F>: initialisation; }
 
 // SAFETY: the closure is only called, by one task, maybe on another thread (`Send`); the value is shared.
 unsafe impl<T: Sync + Send, F: Send> Sync for LazyLock<T, F> {}

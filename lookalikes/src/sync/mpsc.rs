@@ -4,7 +4,8 @@ mod channel;
 
 pub use std::sync::mpsc::{RecvError, RecvTimeoutError, SendError, TryRecvError, TrySendError};
 
-use crate::name::Nameable;
+use crate::name::named_by;
+use crate::traits::opaque;
 use channel::{Receiving, Sending};
 use intermezzo_engine::site::Site;
 use std::cell::Cell;
@@ -68,21 +69,9 @@ pub struct Sender<T> {
     sending: Sending<T>,
 }
 
-impl<T> Nameable for Sender<T> {
-    fn give_name(&self, name: &str) {
-        self.sending.give_name(name);
-    }
-}
-
 /// The sending end of a bounded channel: `std::sync::mpsc::SyncSender`.
 pub struct SyncSender<T> {
     sending: Sending<T>,
-}
-
-impl<T> Nameable for SyncSender<T> {
-    fn give_name(&self, name: &str) {
-        self.sending.give_name(name);
-    }
 }
 
 /// The receiving end of a channel: `std::sync::mpsc::Receiver`.
@@ -92,18 +81,30 @@ pub struct Receiver<T> {
     not_sync: PhantomData<Cell<()>>,
 }
 
-impl<T> Nameable for Receiver<T> {
-    fn give_name(&self, name: &str) {
-        self.receiving.give_name(name);
-    }
-}
+named_by! { [T] Receiver<T>: receiving; }
 
-impl<T> UnwindSafe for Sender<T> {}
-impl<T> RefUnwindSafe for Sender<T> {}
-impl<T> UnwindSafe for SyncSender<T> {}
-impl<T> RefUnwindSafe for SyncSender<T> {}
 impl<T> UnwindSafe for Receiver<T> {}
 impl<T> RefUnwindSafe for Receiver<T> {}
+
+/// Implements what both sending ends have.
+macro_rules! sending_ends {
+    ($($sender:ident),*) => {$(
+        impl<T> UnwindSafe for $sender<T> {}
+        impl<T> RefUnwindSafe for $sender<T> {}
+
+        named_by! { [T] $sender<T>: sending; }
+
+        impl<T> Clone for $sender<T> {
+            #[track_caller]
+            fn clone(&self) -> Self {
+                let sending = self.sending.clone();
+                $sender { sending }
+            }
+        }
+    )*};
+}
+
+sending_ends!(Sender, SyncSender);
 
 impl<T> Sender<T> {
     /// Sends a message.
@@ -185,40 +186,10 @@ impl<T> Receiver<T> {
     }
 }
 
-impl<T> Clone for Sender<T> {
-    #[track_caller]
-    fn clone(&self) -> Self {
-        Sender {
-            sending: self.sending.clone(),
-        }
-    }
-}
-
-impl<T> Clone for SyncSender<T> {
-    #[track_caller]
-    fn clone(&self) -> Self {
-        SyncSender {
-            sending: self.sending.clone(),
-        }
-    }
-}
-
-impl<T> fmt::Debug for Sender<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Sender").finish_non_exhaustive()
-    }
-}
-
-impl<T> fmt::Debug for SyncSender<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SyncSender").finish_non_exhaustive()
-    }
-}
-
-impl<T> fmt::Debug for Receiver<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Receiver").finish_non_exhaustive()
-    }
+opaque! {
+    [T] Sender<T>;
+    [T] SyncSender<T>;
+    [T] Receiver<T>;
 }
 
 /// An iterator over future messages, until all senders are gone: `std::sync::mpsc::Iter`.
@@ -240,49 +211,30 @@ pub struct IntoIter<T> {
     begun: Site,
 }
 
-impl<T> fmt::Debug for Iter<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Iter").field("rx", &self.rx).finish()
-    }
+/// Implements the traits of an iterator that receives each message by this method.
+macro_rules! iterators {
+    ($($iterator:ident<$($lifetime:lifetime,)? T> by $method:ident;)*) => {$(
+        impl<T> fmt::Debug for $iterator<$($lifetime,)? T> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_struct(stringify!($iterator)).field("rx", &self.rx).finish()
+            }
+        }
+
+        impl<T> Iterator for $iterator<$($lifetime,)? T> {
+            type Item = T;
+            #[track_caller]
+            fn next(&mut self) -> Option<T> {
+                let site = Site::caller().unless_in_std(self.begun);
+                self.rx.receiving.$method(site).ok()
+            }
+        }
+    )*};
 }
 
-impl<T> fmt::Debug for TryIter<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TryIter").field("rx", &self.rx).finish()
-    }
-}
-
-impl<T> fmt::Debug for IntoIter<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("IntoIter").field("rx", &self.rx).finish()
-    }
-}
-
-impl<T> Iterator for Iter<'_, T> {
-    type Item = T;
-    #[track_caller]
-    fn next(&mut self) -> Option<T> {
-        let site = Site::caller().unless_in_std(self.begun);
-        self.rx.receiving.recv(site).ok()
-    }
-}
-
-impl<T> Iterator for TryIter<'_, T> {
-    type Item = T;
-    #[track_caller]
-    fn next(&mut self) -> Option<T> {
-        let site = Site::caller().unless_in_std(self.begun);
-        self.rx.receiving.try_recv(site).ok()
-    }
-}
-
-impl<T> Iterator for IntoIter<T> {
-    type Item = T;
-    #[track_caller]
-    fn next(&mut self) -> Option<T> {
-        let site = Site::caller().unless_in_std(self.begun);
-        self.rx.receiving.recv(site).ok()
-    }
+iterators! {
+    Iter<'_, T> by recv;
+    TryIter<'_, T> by try_recv;
+    IntoIter<T> by recv;
 }
 
 impl<'a, T> IntoIterator for &'a Receiver<T> {

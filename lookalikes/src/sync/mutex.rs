@@ -3,6 +3,8 @@
 //! A task takes std's lock too, once its gate lets it pass: a thread that is not controlled may hold that.
 
 use super::poison::{self, Poison, is_withdrawn};
+use crate::name::named_by;
+use crate::traits::{around_value, shown_as_value};
 use intermezzo_engine::runtime::{Access, Body, Engine, Gates, Object, Site, VarKind, WaitLimits};
 use intermezzo_sdk::SyncVarOp;
 use std::cell::UnsafeCell;
@@ -52,11 +54,7 @@ unsafe impl<T: ?Sized + Send> Sync for Mutex<T> {}
 impl<T: ?Sized> UnwindSafe for Mutex<T> {}
 impl<T: ?Sized> RefUnwindSafe for Mutex<T> {}
 
-impl<T: ?Sized> crate::name::Nameable for Mutex<T> {
-    fn give_name(&self, name: &str) {
-        crate::name::give(&self.object, name);
-    }
-}
+named_by! { [T: ?Sized] Mutex<T>: object; }
 
 /// The way in which a guard holds its lock.
 pub(super) enum Held<'a> {
@@ -378,29 +376,8 @@ impl<T: ?Sized> DerefMut for MutexGuard<'_, T> {
     }
 }
 
-impl<T: ?Sized + fmt::Debug> fmt::Debug for MutexGuard<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        (**self).fmt(f)
-    }
-}
-
-impl<T: ?Sized + fmt::Display> fmt::Display for MutexGuard<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        (**self).fmt(f)
-    }
-}
-
-impl<T: Default> Default for Mutex<T> {
-    fn default() -> Self {
-        Mutex::new(T::default())
-    }
-}
-
-impl<T> From<T> for Mutex<T> {
-    fn from(value: T) -> Self {
-        Mutex::new(value)
-    }
-}
+shown_as_value!(MutexGuard<'_, T>);
+around_value!(Mutex);
 
 impl<T: ?Sized + fmt::Debug> fmt::Debug for Mutex<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -4,7 +4,8 @@
 //! possible when no task initialises, and either begins an initialisation or finds it complete. Nothing can come
 //! between std's two that makes a difference. The end of an initialisation is another visible operation.
 
-use crate::name::Nameable;
+use crate::name::named_by;
+use crate::traits::opaque;
 use intermezzo_engine::runtime::{Access, Body, Engine, Gates, Object, Site, VarKind, WaitLimits};
 use intermezzo_sdk::SyncVarOp;
 use std::cell::UnsafeCell;
@@ -148,11 +149,7 @@ pub(super) struct Initialisation<V> {
     object: Object<OnceBody<V>>,
 }
 
-impl<V> Nameable for Initialisation<V> {
-    fn give_name(&self, name: &str) {
-        crate::name::give(&self.object, name);
-    }
-}
+named_by! { [V] Initialisation<V>: object; }
 
 impl<V> Initialisation<V> {
     /// Returns an initialisation that has not begun.
@@ -401,11 +398,7 @@ pub struct Once {
     initialisation: Initialisation<()>,
 }
 
-impl Nameable for Once {
-    fn give_name(&self, name: &str) {
-        self.initialisation.give_name(name);
-    }
-}
+named_by! { [] Once: initialisation; }
 
 // SAFETY: there is no value, and the progress is accessed by one task at a time, or is std's.
 unsafe impl Sync for Once {}
@@ -490,8 +483,4 @@ impl Once {
     }
 }
 
-impl fmt::Debug for Once {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Once").finish_non_exhaustive()
-    }
-}
+opaque! { Once; }

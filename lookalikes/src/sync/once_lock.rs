@@ -1,7 +1,7 @@
 //! `std::sync::OnceLock`. Its value is inside the object, so that a static one is empty in every execution.
 
 use super::once::{Initialisation, Poison};
-use crate::name::Nameable;
+use crate::name::named_by;
 use intermezzo_engine::site::Site;
 use std::fmt;
 use std::panic::{RefUnwindSafe, UnwindSafe};
@@ -12,11 +12,7 @@ pub struct OnceLock<T> {
     initialisation: Initialisation<Option<T>>,
 }
 
-impl<T> Nameable for OnceLock<T> {
-    fn give_name(&self, name: &str) {
-        self.initialisation.give_name(name);
-    }
-}
+named_by! { [T] OnceLock<T>: initialisation; }
 
 // SAFETY: the one initialising call writes the value, maybe on another thread than where it is dropped (`Send`); it is
 // shared from then on (`Sync`).

@@ -7,6 +7,8 @@
 
 use super::mutex::result;
 use super::poison::{self, Poison, is_withdrawn};
+use crate::name::named_by;
+use crate::traits::{around_value, shown_as_value};
 use intermezzo_engine::runtime::{
     Access, Body, Embedded, Engine, Gates, Object, Site, VarKind, WaitLimits, gate, opened_outside,
 };
@@ -147,11 +149,7 @@ pub struct RwLock<T: ?Sized> {
     object: Object<RwLockBody<T>>,
 }
 
-impl<T: ?Sized> crate::name::Nameable for RwLock<T> {
-    fn give_name(&self, name: &str) {
-        crate::name::give(&self.object, name);
-    }
-}
+named_by! { [T: ?Sized] RwLock<T>: object; }
 
 // SAFETY: a writer, maybe on another thread, can move the data out.
 unsafe impl<T: ?Sized + Send> Send for RwLock<T> {}
@@ -240,6 +238,20 @@ pub struct RwLockWriteGuard<'a, T: ?Sized> {
     data: PhantomData<&'a mut T>,
 }
 
+impl<T: ?Sized> RwLockReadGuard<'_, T> {
+    fn of(hold: Hold<T>) -> LockResult<Self> {
+        let data = PhantomData;
+        result(hold.poisoned().load(Relaxed), RwLockReadGuard { hold, data })
+    }
+}
+
+impl<T: ?Sized> RwLockWriteGuard<'_, T> {
+    fn of(hold: Hold<T>) -> LockResult<Self> {
+        let data = PhantomData;
+        result(hold.poisoned().load(Relaxed), RwLockWriteGuard { hold, data })
+    }
+}
+
 // SAFETY: a shared guard gives shared access to the data.
 unsafe impl<T: ?Sized + Sync> Sync for RwLockReadGuard<'_, T> {}
 // SAFETY: as above.
@@ -282,13 +294,7 @@ impl<T: ?Sized> RwLock<T> {
     #[track_caller]
     pub fn read(&self) -> LockResult<RwLockReadGuard<'_, T>> {
         let hold = self.acquire(READ, Site::caller());
-        result(
-            hold.poisoned().load(Relaxed),
-            RwLockReadGuard {
-                hold,
-                data: PhantomData,
-            },
-        )
+        RwLockReadGuard::of(hold)
     }
 
     /// Takes the lock exclusively, waiting until no task reads or writes.
@@ -298,13 +304,7 @@ impl<T: ?Sized> RwLock<T> {
     #[track_caller]
     pub fn write(&self) -> LockResult<RwLockWriteGuard<'_, T>> {
         let hold = self.acquire(WRITE, Site::caller());
-        result(
-            hold.poisoned().load(Relaxed),
-            RwLockWriteGuard {
-                hold,
-                data: PhantomData,
-            },
-        )
+        RwLockWriteGuard::of(hold)
     }
 
     /// Takes a share of the lock if no task writes.
@@ -316,13 +316,7 @@ impl<T: ?Sized> RwLock<T> {
         let hold = self
             .try_acquire(READ, Site::caller())
             .ok_or(TryLockError::WouldBlock)?;
-        Ok(result(
-            hold.poisoned().load(Relaxed),
-            RwLockReadGuard {
-                hold,
-                data: PhantomData,
-            },
-        )?)
+        Ok(RwLockReadGuard::of(hold)?)
     }
 
     /// Takes the lock exclusively if no task reads or writes.
@@ -334,13 +328,7 @@ impl<T: ?Sized> RwLock<T> {
         let hold = self
             .try_acquire(WRITE, Site::caller())
             .ok_or(TryLockError::WouldBlock)?;
-        Ok(result(
-            hold.poisoned().load(Relaxed),
-            RwLockWriteGuard {
-                hold,
-                data: PhantomData,
-            },
-        )?)
+        Ok(RwLockWriteGuard::of(hold)?)
     }
 
     fn acquire(&self, mode: &Mode, site: Site) -> Hold<T> {
@@ -525,41 +513,8 @@ impl<T: ?Sized> DerefMut for RwLockWriteGuard<'_, T> {
     }
 }
 
-impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLockReadGuard<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        (**self).fmt(f)
-    }
-}
-
-impl<T: ?Sized + fmt::Display> fmt::Display for RwLockReadGuard<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        (**self).fmt(f)
-    }
-}
-
-impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLockWriteGuard<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        (**self).fmt(f)
-    }
-}
-
-impl<T: ?Sized + fmt::Display> fmt::Display for RwLockWriteGuard<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        (**self).fmt(f)
-    }
-}
-
-impl<T: Default> Default for RwLock<T> {
-    fn default() -> Self {
-        RwLock::new(T::default())
-    }
-}
-
-impl<T> From<T> for RwLock<T> {
-    fn from(value: T) -> Self {
-        RwLock::new(value)
-    }
-}
+shown_as_value!(RwLockReadGuard<'_, T>, RwLockWriteGuard<'_, T>);
+around_value!(RwLock);
 
 impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLock<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -6,6 +6,8 @@
 //! As in std, a value is made at its first use. Values with a destructor are dropped at the end of the task, those made
 //! last first. Once its destructor begins, a value can no longer be accessed.
 
+use crate::cell::Cell as OwnCell;
+use crate::traits::opaque;
 use intermezzo_engine::runtime::{Engine, Local};
 use std::cell::{Cell, RefCell};
 use std::error::Error;
@@ -198,42 +200,9 @@ impl<T: 'static> LocalKey<Cell<T>> {
             None => self.outside.set(value),
         }
     }
-
-    /// Returns a copy of the value.
-    ///
-    /// # Panics
-    /// This thread's cell is being dropped, or was.
-    #[track_caller]
-    pub fn get(&'static self) -> T
-    where
-        T: Copy,
-    {
-        self.with(Cell::get)
-    }
-
-    /// Returns the value, and leaves the default in its place.
-    ///
-    /// # Panics
-    /// This thread's cell is being dropped, or was.
-    #[track_caller]
-    pub fn take(&'static self) -> T
-    where
-        T: Default,
-    {
-        self.with(Cell::take)
-    }
-
-    /// Stores a value, and returns the value before.
-    ///
-    /// # Panics
-    /// This thread's cell is being dropped, or was.
-    #[track_caller]
-    pub fn replace(&'static self, value: T) -> T {
-        self.with(|cell| cell.replace(value))
-    }
 }
 
-impl<T: 'static> LocalKey<crate::cell::Cell<T>> {
+impl<T: 'static> LocalKey<OwnCell<T>> {
     /// Stores a value. Inside an exploration the initialiser does not run.
     ///
     /// # Panics
@@ -242,47 +211,55 @@ impl<T: 'static> LocalKey<crate::cell::Cell<T>> {
     pub fn set(&'static self, value: T) {
         match Engine::current() {
             Some(engine) => {
-                let store =
-                    |cell: &crate::cell::Cell<T>, given: crate::cell::Cell<T>| cell.set(given.into_inner());
-                self.put_inside(engine, crate::cell::Cell::new(value), store);
+                let store = |cell: &OwnCell<T>, given: OwnCell<T>| cell.set(given.into_inner());
+                self.put_inside(engine, OwnCell::new(value), store);
             }
             None => self.with(|cell| cell.set(value)),
         }
     }
-
-    /// Returns a copy of the value.
-    ///
-    /// # Panics
-    /// This thread's cell is being dropped, or was.
-    #[track_caller]
-    pub fn get(&'static self) -> T
-    where
-        T: Copy,
-    {
-        self.with(crate::cell::Cell::get)
-    }
-
-    /// Returns the value, and leaves the default in its place.
-    ///
-    /// # Panics
-    /// This thread's cell is being dropped, or was.
-    #[track_caller]
-    pub fn take(&'static self) -> T
-    where
-        T: Default,
-    {
-        self.with(crate::cell::Cell::take)
-    }
-
-    /// Stores a value, and returns the value before.
-    ///
-    /// # Panics
-    /// This thread's cell is being dropped, or was.
-    #[track_caller]
-    pub fn replace(&'static self, value: T) -> T {
-        self.with(|cell| cell.replace(value))
-    }
 }
+
+/// Implements for keys to a type of cell what std's keys to cells have, except `set`.
+macro_rules! of_cells {
+    ($($cell:ident),*) => {$(
+        impl<T: 'static> LocalKey<$cell<T>> {
+            /// Returns a copy of the value.
+            ///
+            /// # Panics
+            /// This thread's cell is being dropped, or was.
+            #[track_caller]
+            pub fn get(&'static self) -> T
+            where
+                T: Copy,
+            {
+                self.with($cell::get)
+            }
+
+            /// Returns the value, and leaves the default in its place.
+            ///
+            /// # Panics
+            /// This thread's cell is being dropped, or was.
+            #[track_caller]
+            pub fn take(&'static self) -> T
+            where
+                T: Default,
+            {
+                self.with($cell::take)
+            }
+
+            /// Stores a value, and returns the value before.
+            ///
+            /// # Panics
+            /// This thread's cell is being dropped, or was.
+            #[track_caller]
+            pub fn replace(&'static self, value: T) -> T {
+                self.with(|cell| cell.replace(value))
+            }
+        }
+    )*};
+}
+
+of_cells!(Cell, OwnCell);
 
 impl<T: 'static> LocalKey<RefCell<T>> {
     /// Calls the closure with the value, borrowed.
@@ -347,8 +324,4 @@ impl<T: 'static> LocalKey<RefCell<T>> {
     }
 }
 
-impl<T: 'static> fmt::Debug for LocalKey<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LocalKey").finish_non_exhaustive()
-    }
-}
+opaque! { [T: 'static] LocalKey<T>; }

@@ -2,12 +2,13 @@
 
 use super::handle::Thread;
 use super::spawn::{Builder, JoinHandle, Joinable, record_join, wait_for_ever, wait_quietly};
+use crate::traits::opaque;
 use intermezzo_engine::runtime::{Engine, Site};
 use std::cell::RefCell;
+use std::io;
 use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, RefUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
-use std::{fmt, io};
 
 /// A scope to create threads in: `std::thread::Scope`.
 pub struct Scope<'scope, 'env: 'scope> {
@@ -333,14 +334,7 @@ impl<T> ScopedJoinHandle<'_, T> {
     }
 }
 
-impl<T> fmt::Debug for ScopedJoinHandle<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ScopedJoinHandle").finish_non_exhaustive()
-    }
-}
-
-impl fmt::Debug for Scope<'_, '_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Scope").finish_non_exhaustive()
-    }
+opaque! {
+    [T] ScopedJoinHandle<'_, T>;
+    Scope<'_, '_>;
 }

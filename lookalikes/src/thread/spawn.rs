@@ -1,13 +1,14 @@
 //! Creating threads, and waiting for their end: `spawn`, `Builder`, `JoinHandle`.
 
 use super::handle::{Kind, Thread};
+use crate::traits::opaque;
 use intermezzo_engine::runtime::{Access, Engine, LATE, Site, WaitLimits, gate};
 use intermezzo_sdk::SyncVarOp;
 use std::ffi::CString;
+use std::io;
 use std::marker::PhantomData;
 use std::mem::needs_drop;
 use std::sync::{Arc, OnceLock};
-use std::{fmt, io};
 
 /// Runs a closure on a new thread.
 ///
@@ -370,8 +371,4 @@ impl<T> JoinHandle<T> {
     }
 }
 
-impl<T> fmt::Debug for JoinHandle<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("JoinHandle").finish_non_exhaustive()
-    }
-}
+opaque! { [T] JoinHandle<T>; }

@@ -31,18 +31,7 @@ pub enum Return<V> {
 #[derive(Clone, Copy, Debug)]
 pub struct Deque<V>(PhantomData<fn() -> V>);
 
-impl<V> Deque<V> {
-    /// Creates a deque with room for everything.
-    pub fn new() -> Deque<V> {
-        Deque(PhantomData)
-    }
-}
-
-impl<V> Default for Deque<V> {
-    fn default() -> Self {
-        Deque::new()
-    }
-}
+of_any_values!(Deque<V>);
 
 impl<V: Clone + Eq + Hash> Sequential for Deque<V> {
     type Call = Call<V>;

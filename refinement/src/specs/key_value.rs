@@ -40,18 +40,7 @@ pub enum Return {
 #[derive(Clone, Copy, Debug)]
 pub struct KeyValue<K>(PhantomData<fn() -> K>);
 
-impl<K> KeyValue<K> {
-    /// Creates an empty store.
-    pub fn new() -> KeyValue<K> {
-        KeyValue(PhantomData)
-    }
-}
-
-impl<K> Default for KeyValue<K> {
-    fn default() -> Self {
-        KeyValue::new()
-    }
-}
+of_any_values!(KeyValue<K>);
 
 impl<K: Clone + Ord + Hash> Sequential for KeyValue<K> {
     type Call = Call<K>;

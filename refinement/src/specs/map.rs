@@ -32,18 +32,7 @@ impl<K, V> Call<K, V> {
 #[derive(Clone, Copy, Debug)]
 pub struct Map<K, V>(PhantomData<fn() -> (K, V)>);
 
-impl<K, V> Map<K, V> {
-    /// Creates an empty map.
-    pub fn new() -> Map<K, V> {
-        Map(PhantomData)
-    }
-}
-
-impl<K, V> Default for Map<K, V> {
-    fn default() -> Self {
-        Map::new()
-    }
-}
+of_any_values!(Map<K, V>);
 
 impl<K: Clone + Ord + Hash, V: Clone + Eq + Hash> Sequential for Map<K, V> {
     type Call = Call<K, V>;

@@ -26,18 +26,7 @@ pub enum Return<V> {
 #[derive(Clone, Copy, Debug)]
 pub struct PriorityQueue<V>(PhantomData<fn() -> V>);
 
-impl<V> PriorityQueue<V> {
-    /// Creates a priority queue with room for everything.
-    pub fn new() -> PriorityQueue<V> {
-        PriorityQueue(PhantomData)
-    }
-}
-
-impl<V> Default for PriorityQueue<V> {
-    fn default() -> Self {
-        PriorityQueue::new()
-    }
-}
+of_any_values!(PriorityQueue<V>);
 
 impl<V: Clone + Ord + Hash> Sequential for PriorityQueue<V> {
     type Call = Call<V>;

@@ -29,18 +29,7 @@ impl<K> Call<K> {
 #[derive(Clone, Copy, Debug)]
 pub struct Set<K>(PhantomData<fn() -> K>);
 
-impl<K> Set<K> {
-    /// Creates an empty set.
-    pub fn new() -> Set<K> {
-        Set(PhantomData)
-    }
-}
-
-impl<K> Default for Set<K> {
-    fn default() -> Self {
-        Set::new()
-    }
-}
+of_any_values!(Set<K>);
 
 impl<K: Clone + Ord + Hash> Sequential for Set<K> {
     type Call = Call<K>;

@@ -28,18 +28,7 @@ pub enum Return<V> {
 #[derive(Clone, Copy, Debug)]
 pub struct Stack<V>(PhantomData<fn() -> V>);
 
-impl<V> Stack<V> {
-    /// Creates a stack with room for everything.
-    pub fn new() -> Stack<V> {
-        Stack(PhantomData)
-    }
-}
-
-impl<V> Default for Stack<V> {
-    fn default() -> Self {
-        Stack::new()
-    }
-}
+of_any_values!(Stack<V>);
 
 impl<V: Clone + Eq + Hash> Sequential for Stack<V> {
     type Call = Call<V>;

@@ -1,10 +1,10 @@
 //! The shares of one search, checked to be all of them, and put together as one report.
 
 use super::cover;
-use super::read::{ReadReport, ShareJson};
+use super::read::ReadReport;
 use crate::output::count;
 use intermezzo::report::united_traces;
-use intermezzo::{Coverage, Partition};
+use intermezzo::{Coverage, Partition, Share};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ const ABOUT_FINDINGS: [&str; 3] = ["reproductions", "turning_points", "recording
 /// # Errors
 /// They are not: some share is missing, or is there twice, or is of another search. Each error names the files.
 pub(crate) fn combined(reports: &[ReadReport], dropped: &[Partition]) -> Result<String, Vec<String>> {
-    let shares: Vec<(&ReadReport, &ShareJson)> = reports
+    let shares: Vec<(&ReadReport, &Share)> = reports
         .iter()
         .filter_map(|report| Some((report, report.head.share.as_ref()?)))
         .collect();
@@ -56,7 +56,7 @@ pub(crate) fn combined(reports: &[ReadReport], dropped: &[Partition]) -> Result<
 }
 
 /// Returns the reasons why these are not the shares of one search, each once.
-fn problems(shares: &[(&ReadReport, &ShareJson)], dropped: &[Partition]) -> Vec<String> {
+fn problems(shares: &[(&ReadReport, &Share)], dropped: &[Partition]) -> Vec<String> {
     let Some(&(first, part)) = shares.first() else {
         return vec!["there is no report".into()];
     };
@@ -75,7 +75,7 @@ fn problems(shares: &[(&ReadReport, &ShareJson)], dropped: &[Partition]) -> Vec<
             ))
         } else {
             other_setting(part, other).map(|name| {
-                let value = |part: &ShareJson| part.settings.get(&name).cloned().unwrap_or_default();
+                let value = |part: &Share| part.settings.get(&name).cloned().unwrap_or_default();
                 format!(
                     "{both} have different settings: `{name}` is {:?} and {:?}",
                     value(part),
@@ -103,7 +103,7 @@ fn problems(shares: &[(&ReadReport, &ShareJson)], dropped: &[Partition]) -> Vec<
 }
 
 /// Returns the name of the first setting that is not the same.
-fn other_setting(one: &ShareJson, other: &ShareJson) -> Option<String> {
+fn other_setting(one: &Share, other: &Share) -> Option<String> {
     let names = one.settings.keys().chain(other.settings.keys());
     names
         .filter(|name| one.settings.get(*name) != other.settings.get(*name))
@@ -112,7 +112,7 @@ fn other_setting(one: &ShareJson, other: &ShareJson) -> Option<String> {
 }
 
 /// Puts the shares together. They are all of one search.
-fn merged(shares: &[(&ReadReport, &ShareJson)], dropped: &[Partition]) -> Result<String, String> {
+fn merged(shares: &[(&ReadReport, &Share)], dropped: &[Partition]) -> Result<String, String> {
     let traces = united_traces(shares.iter().map(|(_, share)| &*share.traces));
     let traces = traces.map_err(|at| match shares.get(at) {
         Some((report, _)) => format!("the traces in {} are damaged", report.name),
@@ -172,7 +172,7 @@ fn merged(shares: &[(&ReadReport, &ShareJson)], dropped: &[Partition]) -> Result
 
 /// Returns the verdict on the whole search, and what all shares cover together.
 fn verdict_and_coverage(
-    shares: &[(&ReadReport, &ShareJson)],
+    shares: &[(&ReadReport, &Share)],
     notes: &mut Vec<Value>,
 ) -> (&'static str, Coverage) {
     let mut verdicts = shares
@@ -203,7 +203,7 @@ fn verdict_and_coverage(
         return (verdict, Coverage::unbounded(why));
     }
     let coverage = shares.iter().fold(None, |all: Option<Coverage>, (_, share)| {
-        let covers = match share.covers() {
+        let covers = match share.covers.clone() {
             // Whatever a damaged or foreign report says, what did not end is not all.
             covers if share.ended || matches!(covers, Coverage::Sampled { .. }) => covers,
             covers => covers.because("it did not end"),
@@ -218,7 +218,7 @@ fn verdict_and_coverage(
 }
 
 /// Returns the coverage, with the name of the share in the reason.
-fn named(covers: Coverage, part: &ShareJson) -> Coverage {
+fn named(covers: Coverage, part: &Share) -> Coverage {
     match covers {
         Coverage::Bounded {
             preemptions,
@@ -268,7 +268,7 @@ fn united(one: Coverage, other: Coverage) -> Coverage {
 }
 
 /// Returns the note on the shares.
-fn told(shares: &[(&ReadReport, &ShareJson)]) -> String {
+fn told(shares: &[(&ReadReport, &Share)]) -> String {
     let executions: Vec<u64> = shares.iter().map(|(report, _)| report.head.executions).collect();
     let (least, most) = (executions.iter().min(), executions.iter().max());
     let elsewhere = shares

@@ -1,12 +1,12 @@
 //! The reports to merge, read from files that may be damaged, or be something else.
 
 use super::Test;
-use crate::coverage::CoverageJson;
 use crate::problem::Problem;
-use intermezzo::{Coverage, Partition, foreign};
+#[cfg(feature = "pool")]
+use intermezzo::Partition;
+use intermezzo::{Share, foreign};
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -40,7 +40,7 @@ pub(super) struct Head {
     pub(super) reduction: String,
     #[serde(default)]
     pub(super) executions: u64,
-    pub(super) share: Option<ShareJson>,
+    pub(super) share: Option<Share>,
 }
 
 /// A verdict, as reports have it, the worst first.
@@ -59,27 +59,6 @@ impl VerdictJson {
             VerdictJson::Inconclusive => "inconclusive",
             VerdictJson::Pass => "pass",
         }
-    }
-}
-
-/// The share that a report is of.
-#[derive(Deserialize)]
-pub(super) struct ShareJson {
-    pub(super) share: Partition,
-    pub(super) version: String,
-    pub(super) code: String,
-    pub(super) settings: BTreeMap<String, String>,
-    pub(super) ended: bool,
-    covers: CoverageJson,
-    #[serde(default)]
-    pub(super) elsewhere: u64,
-    pub(super) traces: String,
-}
-
-impl ShareJson {
-    /// Returns the coverage of the share if it were the whole search.
-    pub(super) fn covers(&self) -> Coverage {
-        self.covers.clone().into()
     }
 }
 

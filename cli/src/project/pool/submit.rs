@@ -153,16 +153,7 @@ fn settings(cargo: &CargoTest) -> Result<Vec<(String, String)>, Problem> {
 /// Asks the explored tests for their settings. Returns their names, each with `true` if it stops at a failure, and `true`
 /// if the tests that are not explored passed.
 fn asked(cargo: &CargoTest) -> Result<(BTreeMap<String, bool>, bool), Problem> {
-    let directory = cargo.directory().join("settings");
-    fs::create_dir(&directory).map_err(|error| {
-        Problem::file(
-            "make",
-            &directory,
-            &error,
-            "set TMPDIR to a directory that can be written",
-        )
-    })?;
-    let ran = cargo.ask_for_settings(&directory)?;
+    let (directory, ran) = cargo.ask_for_settings()?;
     ran.refused_none()?;
     let mut tests = BTreeMap::new();
     for test in config::read_all(&directory)? {

@@ -1,6 +1,7 @@
 //! Conversions from and to `Arc` and `Weak`: std's traits.
 
 use super::{Arc, Weak};
+use crate::traits::shown_as_value;
 use std::borrow::{Borrow, Cow};
 use std::cmp::Ordering;
 use std::error::Error;
@@ -23,17 +24,7 @@ impl<T: ?Sized> Borrow<T> for Arc<T> {
 
 impl<T: ?Sized> Unpin for Arc<T> {}
 
-impl<T: ?Sized + fmt::Debug> fmt::Debug for Arc<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        (**self).fmt(f)
-    }
-}
-
-impl<T: ?Sized + fmt::Display> fmt::Display for Arc<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        (**self).fmt(f)
-    }
-}
+shown_as_value!(Arc<T>);
 
 impl<T: ?Sized> fmt::Pointer for Arc<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

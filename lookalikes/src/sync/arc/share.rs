@@ -189,7 +189,7 @@ impl<const IS_STRONG: bool> crate::name::Nameable for Share<IS_STRONG> {
         let of_this =
             |counts: &&Arc<Counts>| Engine::current().is_some_and(|engine| engine.epoch() == counts.epoch);
         if let Some(counts) = self.counts.as_ref().filter(of_this) {
-            crate::name::give(&counts.object, name);
+            counts.object.give_name(name);
         }
     }
 }

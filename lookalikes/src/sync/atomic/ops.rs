@@ -4,6 +4,7 @@
 use super::access::{by_model, exchange, look, overtaken, put};
 use super::memory_order;
 use super::primitive::{Bitwise, Integer, Primitive};
+use crate::name::named_by;
 use intermezzo_engine::runtime::{
     Access, Body, DataAccess, Does, Embedded, Engine, Gates, Identity, Object, Owner, Site, VarKind,
 };
@@ -38,11 +39,7 @@ unsafe impl<T: Primitive, I: Identity + Send> Send for Atomic<T, I> {}
 unsafe impl<T: Primitive, I: Identity + Sync> Sync for Atomic<T, I> {}
 impl<T: Primitive, I: Identity> RefUnwindSafe for Atomic<T, I> {}
 
-impl<T: Primitive, I: Identity> crate::name::Nameable for Atomic<T, I> {
-    fn give_name(&self, name: &str) {
-        crate::name::give(&self.object, name);
-    }
-}
+named_by! { [T: Primitive, I: Identity] Atomic<T, I>: object; }
 
 impl<T, I: Identity> Atomic<T, I> {
     /// Returns an atomic with this value.

@@ -6,7 +6,7 @@
 //! table; one that queues cannot be distinguished from one that has not begun.
 
 use crate::gated::{Did, Gated, State, When};
-use crate::name::Nameable;
+use crate::name::named_by;
 use intermezzo_engine::runtime::{Gates, Site, VarKind};
 use intermezzo_sdk::SyncVarOp;
 use std::collections::VecDeque;
@@ -190,16 +190,9 @@ pub(super) struct Receiving<T> {
     site: Site,
 }
 
-impl<T> Nameable for Sending<T> {
-    fn give_name(&self, name: &str) {
-        self.channel.queue.give_name(name);
-    }
-}
-
-impl<T> Nameable for Receiving<T> {
-    fn give_name(&self, name: &str) {
-        self.channel.queue.give_name(name);
-    }
+named_by! {
+    [T] Sending<T>: channel.queue;
+    [T] Receiving<T>: channel.queue;
 }
 
 /// Returns the two ends of a new channel. With `closes_in_step` the drop of an end has no schedule point.

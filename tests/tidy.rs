@@ -298,7 +298,7 @@ fn unsafe_code_stays_in_its_rooms() {
         "cli/tests/cli/unmodified.rs",
         "cli/tests/cli/ordinary.rs",
         // Ordinary crates that call the system.
-        "cli/tests/cli/system_waits.rs",
+        "cli/tests/cli/system_waits",
         "corpus/src/programs/plain.rs",
         "benches/listening.rs",
         "tests/monitors_shipped/allocations.rs",

@@ -17,6 +17,7 @@
 mod children;
 mod inside;
 pub mod left_open;
+pub mod signals;
 pub mod timers;
 
 use crate::c_library::{Function, functions, system_call};
@@ -70,6 +71,7 @@ pub fn take_over() {
     black_box(shutdown as unsafe extern "C" fn(_, _) -> _);
     black_box(close as unsafe extern "C" fn(_) -> _);
     left_open::take_over();
+    signals::take_over();
     timers::take_over();
 }
 

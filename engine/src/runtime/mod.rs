@@ -77,6 +77,8 @@ mod ready;
 mod replicas;
 mod scope;
 mod sharing;
+#[cfg(unix)]
+mod signal_handlers;
 mod sleepers;
 mod spin;
 mod stack;
@@ -114,6 +116,8 @@ pub use outcome::{Abnormal, AwaitedVar, Capped, ExecutionOutcome, FailureContext
 pub use outsiders::{open_for_task, opened_outside};
 pub use program::around_executions;
 pub use scope::Scoping;
+#[cfg(unix)]
+pub use signal_handlers::note_signal_handler;
 pub use statics::{is_laid_over_std, keep_statics, lay_over_std};
 pub use stop::{PanicNote, Stop};
 pub use task_api::LATE;

@@ -545,14 +545,14 @@ impl Engine {
     }
 
     /// Lets the current task yield: at its next schedule point it comes after the other tasks. A second yield with
-    /// nothing visible in between is itself a schedule point, so that a loop that only yields cannot keep the others
-    /// out. So is each sleep, because waits with a limit can observe when it ended.
+    /// no schedule point in between is itself one, so that a loop that only yields, or changes nothing but counts of
+    /// handles, cannot keep the others out. So is each sleep, because waits with a limit can observe when it ended.
     pub fn yield_now(self, access: Access) {
         if self.in_teardown() {
             return self.abandon_current();
         }
         let sleeps = access.op == SyncVarOp::Sleep;
-        if sleeps || self.with(|rt| rt.tasks.current_task().yielded || rt.limits.every_operation) {
+        if sleeps || self.with(|rt| rt.yields_without_step() || rt.limits.every_operation) {
             self.enter(access);
         }
         self.commit(access, 0, 0);
@@ -561,6 +561,7 @@ impl Engine {
             let task = &mut rt.tasks[current];
             task.yielded = true;
             task.yields += 1;
+            task.yielded_at = rt.record.steps as u32;
             rt.ready.give_way(current);
             rt.time_passes_while_all_give_way();
         });
@@ -593,6 +594,13 @@ impl Engine {
 }
 
 impl Runtime {
+    /// Returns `true` if the current task has yielded, and done nothing since that is a schedule point.
+    fn yields_without_step(&mut self) -> bool {
+        let steps = self.record.steps as u32;
+        let task = self.tasks.current_task();
+        task.yielded || task.yields > 0 && task.yielded_at == steps
+    }
+
     /// Notes that the current task's wait with a limit, for this key since the step `begin`, was ended by its gate.
     #[cold]
     fn end_wait(&mut self, key: Key, begin: u32) {

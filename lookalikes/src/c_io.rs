@@ -18,6 +18,7 @@ mod children;
 mod inside;
 pub mod left_open;
 pub mod locks;
+pub mod signals;
 pub mod timers;
 
 use crate::c_library::{Function, functions, system_call};
@@ -72,6 +73,7 @@ pub fn take_over() {
     black_box(close as unsafe extern "C" fn(_) -> _);
     left_open::take_over();
     locks::take_over();
+    signals::take_over();
     timers::take_over();
 }
 

@@ -188,3 +188,73 @@ fn races_are_asked_for_in_unmodified_code_only() {
     let project = project_of("modified", "", "");
     run_with(&project, &["test", "--races"], &[]).refused(&["--unmodified"]);
 }
+
+/// Loops that wait until other handles of an `Arc` are dropped. Some change the counts in each round.
+const WAITS_FOR_COUNTS: &str = "
+use std::hint::spin_loop;
+use std::sync::Arc;
+use std::thread::{spawn, yield_now};
+
+fn dropped_elsewhere(waits: impl FnOnce(Arc<i32>)) {
+    let arc = Arc::new(1);
+    let task = spawn({
+        let arc = arc.clone();
+        move || drop(arc)
+    });
+    waits(arc);
+    task.join().unwrap();
+}
+
+#[test]
+fn the_only_handle() {
+    dropped_elsewhere(|mut arc| while Arc::get_mut(&mut arc).is_none() { spin_loop() });
+}
+
+#[test]
+fn the_only_handle_without_yielding() {
+    dropped_elsewhere(|mut arc| while Arc::get_mut(&mut arc).is_none() {});
+}
+
+#[test]
+fn the_number_of_handles_without_yielding() {
+    dropped_elsewhere(|arc| while Arc::strong_count(&arc) > 1 {});
+}
+
+#[test]
+fn no_handle() {
+    dropped_elsewhere(|arc| {
+        let weak = Arc::downgrade(&arc);
+        drop(arc);
+        while weak.upgrade().is_some() { yield_now() }
+    });
+}
+
+#[test]
+fn no_handle_without_yielding() {
+    dropped_elsewhere(|arc| {
+        let weak = Arc::downgrade(&arc);
+        drop(arc);
+        while weak.upgrade().is_some() {}
+    });
+}
+";
+
+#[test]
+#[cfg_attr(not(target_os = "linux"), ignore = "memory is watched on Linux")]
+fn loops_that_wait_for_counts_let_other_threads_drop_them() {
+    let project = project_of("awaited", "", WAITS_FOR_COUNTS);
+    for (level, counts) in [("0", "0"), ("3", "0"), ("0", "1")] {
+        let environment = format!("arc_counts={counts}");
+        let arguments = [
+            "test",
+            "--unmodified",
+            "--races",
+            "--json",
+            "--environment",
+            &environment,
+        ];
+        let ran = run_with(&project, &arguments, &[("CARGO_PROFILE_DEV_OPT_LEVEL", level)]);
+        let all = ran.ends_with(0).json();
+        assert_eq!(all["reports"].as_array().unwrap().len(), 5, "{all:#}");
+    }
+}

@@ -235,6 +235,8 @@ fn nothing_comes() {
 }
 "#;
 
+const AROUND: &str = include_str!("system_waits/around.rs");
+
 /// Downloads the dependencies of a project. Returns `false` if they cannot be had.
 fn are_there(project: &Path) -> bool {
     let mut cargo = Command::new(env!("CARGO"));
@@ -242,7 +244,12 @@ fn are_there(project: &Path) -> bool {
     fetched.status.success()
 }
 
+/// Explores the tests of a project. Some of them fail.
 fn explored(project: &Path) -> Ran {
+    explored_with(project, 1)
+}
+
+fn explored_with(project: &Path, code: i32) -> Ran {
     let arguments = [
         "test",
         "--unmodified",
@@ -254,7 +261,7 @@ fn explored(project: &Path) -> Ran {
         "2000",
     ];
     // One after the other: while one of the tests has a child, a wait of another one could be ended by it.
-    run_with(project, &arguments, &[("RUST_TEST_THREADS", "1")]).ends_with(1)
+    run_with(project, &arguments, &[("RUST_TEST_THREADS", "1")]).ends_with(code)
 }
 
 fn check(library: &str, ran: &Ran, verdicts: &[(&str, &str, &str)]) -> Value {
@@ -417,4 +424,26 @@ fn waits_in_the_system_are_steps() {
     assert_eq!(raced["reports"].as_array().unwrap().len(), 1);
     let executions = raced["reports"][0]["executions"].as_u64().unwrap();
     assert!(executions > 1, "{raced:#}");
+}
+
+#[test]
+fn handlers_of_signals_and_changes_of_files_come_from_outside() {
+    let project = project_of("around", LIBC, AROUND);
+    let ran = explored_with(&project, 3);
+    let verdicts = [
+        ("a_file_that_changes_is_noticed", "pass", ""),
+        ("a_handler_is_set_in_each_execution", "pass", ""),
+        ("an_older_handler_is_set_in_each_execution", "pass", ""),
+        ("a_call_that_is_ended_does_not_return", "inconclusive", "hang"),
+    ];
+    let all = check("around", &ran, &verdicts);
+    let executions = |test: &str| {
+        report(&all, &format!("around::{test}"))["executions"]
+            .as_u64()
+            .unwrap()
+    };
+    assert!(executions("a_handler_is_set_in_each_execution") > 1);
+    let ended = &report(&all, "around::a_call_that_is_ended_does_not_return")["findings"];
+    assert_eq!(ended.as_array().unwrap().len(), 1, "{ended:#}");
+    assert_eq!(ended[0]["detail"]["call"], "select", "{ended:#}");
 }

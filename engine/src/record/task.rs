@@ -175,6 +175,8 @@ pub struct Task {
     pub yielded: bool,
     /// The number of its yields so far.
     pub yields: u32,
+    /// The number of the step in which it yielded last.
+    pub yielded_at: u32,
     /// The number of its yields, sleeps and time-outs since the test's own function has returned.
     pub(crate) rounds_left_over: u32,
     /// `true` if it has given itself its park token since its last park ended.
@@ -265,6 +267,7 @@ impl Task {
             needs_no_memory: false,
             yielded: false,
             yields: 0,
+            yielded_at: 0,
             rounds_left_over: 0,
             unparked_itself: false,
             own_unparks: 0,
@@ -319,6 +322,7 @@ impl Task {
         self.waits_at = None;
         self.yielded = false;
         self.yields = 0;
+        self.yielded_at = 0;
         self.rounds_left_over = 0;
         (self.unparked_itself, self.own_unparks) = (false, 0);
         (self.own_wakes, self.idle_wakes) = (0, 0);

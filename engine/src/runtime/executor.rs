@@ -331,6 +331,8 @@ impl Executor {
     #[inline(always)]
     fn execute_once(&mut self, test: &dyn Fn()) -> ExecutionOutcome {
         program::before_execution();
+        #[cfg(unix)]
+        super::signal_handlers::restore_signal_handlers();
         restore_statics();
         self.runtime.begin();
         assert!(

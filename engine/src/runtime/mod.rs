@@ -77,6 +77,8 @@ mod ready;
 mod replicas;
 mod scope;
 mod sharing;
+#[cfg(unix)]
+mod signal_handlers;
 mod sleepers;
 mod spin;
 mod stack;
@@ -114,6 +116,8 @@ pub use outcome::{Abnormal, AwaitedVar, Capped, ExecutionOutcome, FailureContext
 pub use outsiders::{open_for_task, opened_outside};
 pub use program::around_executions;
 pub use scope::Scoping;
+#[cfg(unix)]
+pub use signal_handlers::note_signal_handler;
 pub use statics::{is_laid_over_std, keep_statics, lay_over_std};
 pub use stop::{PanicNote, Stop};
 pub use task_api::LATE;
@@ -541,14 +545,14 @@ impl Engine {
     }
 
     /// Lets the current task yield: at its next schedule point it comes after the other tasks. A second yield with
-    /// nothing visible in between is itself a schedule point, so that a loop that only yields cannot keep the others
-    /// out. So is each sleep, because waits with a limit can observe when it ended.
+    /// no schedule point in between is itself one, so that a loop that only yields, or changes nothing but counts of
+    /// handles, cannot keep the others out. So is each sleep, because waits with a limit can observe when it ended.
     pub fn yield_now(self, access: Access) {
         if self.in_teardown() {
             return self.abandon_current();
         }
         let sleeps = access.op == SyncVarOp::Sleep;
-        if sleeps || self.with(|rt| rt.tasks.current_task().yielded || rt.limits.every_operation) {
+        if sleeps || self.with(|rt| rt.yields_without_step() || rt.limits.every_operation) {
             self.enter(access);
         }
         self.commit(access, 0, 0);
@@ -557,6 +561,7 @@ impl Engine {
             let task = &mut rt.tasks[current];
             task.yielded = true;
             task.yields += 1;
+            task.yielded_at = rt.record.steps as u32;
             rt.ready.give_way(current);
             rt.time_passes_while_all_give_way();
         });
@@ -589,6 +594,13 @@ impl Engine {
 }
 
 impl Runtime {
+    /// Returns `true` if the current task has yielded, and done nothing since that is a schedule point.
+    fn yields_without_step(&mut self) -> bool {
+        let steps = self.record.steps as u32;
+        let task = self.tasks.current_task();
+        task.yielded || task.yields > 0 && task.yielded_at == steps
+    }
+
     /// Notes that the current task's wait with a limit, for this key since the step `begin`, was ended by its gate.
     #[cold]
     fn end_wait(&mut self, key: Key, begin: u32) {

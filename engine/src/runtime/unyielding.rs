@@ -9,7 +9,7 @@
 
 use super::Engine;
 use super::clock::does_something;
-use crate::record::Access;
+use crate::record::{Access, Event};
 use crate::site::Site;
 use intermezzo_sdk::SyncVarOp;
 
@@ -17,8 +17,8 @@ use intermezzo_sdk::SyncVarOp;
 /// twice if they do not wait.
 const EQUAL_READS: u32 = 3;
 
-/// The same for locks that are taken and given back: what such a loop does to the data under the lock is not seen, so it
-/// may well do something.
+/// The same for locks and handles that are taken and given back: what such a loop does to the data under the lock is not
+/// seen, so it may well do something.
 const EQUAL_RELEASES: u32 = 64;
 
 /// The number of waits in a row that a task may end by waking itself, if it writes nothing else in between. It yields at
@@ -54,6 +54,11 @@ struct Read {
     events: usize,
     /// The number of its task's yields until then, with the one that it led to.
     yields: u32,
+}
+
+/// Returns `true` if the event counts handles. A loop may make a handle only to look at something by it.
+fn is_of_handles(event: &Event) -> bool {
+    matches!(event.op, SyncVarOp::CountUp | SyncVarOp::CountDown)
 }
 
 impl Reads {
@@ -181,9 +186,12 @@ impl Engine {
                 && place.yields == yields
                 && !events[place.events..]
                     .iter()
-                    .any(|event| event.task == task && does_something(event));
+                    .any(|event| event.task == task && !is_of_handles(event) && does_something(event));
             let count = if is_equal { place.count + 1 } else { 1 };
-            let is_release = matches!(access.op, SyncVarOp::LockRelease | SyncVarOp::SharedRelease);
+            let is_release = matches!(
+                access.op,
+                SyncVarOp::LockRelease | SyncVarOp::SharedRelease | SyncVarOp::CountDown
+            );
             let waits = count > if is_release { EQUAL_RELEASES } else { EQUAL_READS };
             let yields = yields + u32::from(waits);
             *place = Read { count, yields, ..new };

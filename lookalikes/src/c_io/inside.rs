@@ -1,7 +1,8 @@
 //! Descriptors that only the execution can make ready: counters, and pipes and pairs of sockets that it has made itself.
 //!
 //! Nothing from outside ends a wait for these alone, unless the process has children, which may have got the other end. In
-//! a set of `epoll` all members count. Everything else may become ready by itself: sockets with addresses, signals, terminals.
+//! a set of `epoll` all members count. Everything else may become ready by itself: sockets with addresses, signals,
+//! changes of files (`inotify`), terminals.
 //! A timer is a counter here (see `timers.rs`).
 //!
 //! A child that was there before the execution opened its first descriptor has got none of them. An execution that was
@@ -53,6 +54,8 @@ fn is_inside(descriptor: c_int, is_opened_here: bool, depth: u32) -> bool {
             let mut members = members(descriptor);
             depth > 0 && members.all(|member| is_inside(member, is_opened_here, depth - 1))
         }
+        // All objects of this kind are one file to the system, so they must not be looked up as one.
+        Some(kind) if kind.starts_with("anon_inode:") => false,
         // The execution has opened both ends.
         _ => file(descriptor).is_some_and(has_both_ends),
     }

@@ -427,26 +427,17 @@ mod watcher {
     }
 
     /// Ends a task that waits in a system call that signals end, and reports its place. The signal that asks for the place
-    /// ends the call, so the task is ended in the next one.
+    /// ends the call, so it ends the task, too: the task would take what the call then returns for an error.
     fn end_wait(pulse: &Pulse, wait: thread::Wait) {
-        if !signal::give(pulse, Order::Sample) {
-            return;
-        }
-        let hang = Hang {
-            limit: pulse.limit,
-            doing: Doing::Blocked,
-            call: thread::name(wait.call),
-            place: place::common(&[frames(pulse)]),
-        };
-        *pulse.hang.lock().unwrap_or_else(PoisonError::into_inner) = Some(hang);
-        for _ in 0..TRIES {
-            let ended = thread::wait(pulse.thread.load(Relaxed)).is_some()
-                && signal::give(pulse, Order::EndWait)
-                && pulse.frames_len.load(Acquire) == 0;
-            if ended {
-                return;
-            }
-            std::thread::sleep(Duration::from_micros(500));
+        // The worker waits for this lock when it has ended the task.
+        let mut hang = pulse.hang.lock().unwrap_or_else(PoisonError::into_inner);
+        if signal::give(pulse, Order::EndWait) && pulse.frames_len.load(Acquire) > 0 {
+            *hang = Some(Hang {
+                limit: pulse.limit,
+                doing: Doing::Blocked,
+                call: thread::name(wait.call),
+                place: place::common(&[frames(pulse)]),
+            });
         }
     }
 

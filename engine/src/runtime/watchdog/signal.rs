@@ -125,10 +125,12 @@ fn answer(rt: &mut Runtime, context: &mut ucontext_t) {
             true => order_is(Order::EndAnyway) || order_is(Order::End) && !inside,
             false => false,
         };
-        if let Some(task) = task
-            && ends
-        {
+        // The frames of a task that was ended are gone, but for one that waited: they tell where it did.
+        let ended = task.filter(|_| ends);
+        if ended.is_some() != order_is(Order::EndWait) {
             pulse.frames_len.store(0, Relaxed);
+        }
+        if let Some(task) = ended {
             // SAFETY: the signal interrupted this task on its own stack, and the registers are set.
             set(context, unsafe { rt.tasks.divert(task, Crash::Hang) });
         }

@@ -92,6 +92,11 @@ fn counted<T: Copy + Into<u64>, R>(
         }
     }
     engine.commit(access, before, after);
+    let may_wait = access.op == SyncVarOp::CountRead || access.op == SyncVarOp::CountDown && after != 0;
+    if may_wait && caller.site.is_some() {
+        // A loop that waits for other handles to be dropped would keep all other tasks out.
+        engine.keep_from_unwinding(|| engine.changed_nothing(access, before));
+    }
     result
 }
 

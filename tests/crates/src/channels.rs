@@ -41,6 +41,31 @@ mod crossbeam_channel {
     }
 }
 
+mod async_priority_channel {
+    use super::*;
+
+    #[test]
+    fn a_message_arrives() {
+        let (sender, receiver) = ::async_priority_channel::bounded(1);
+        let (sent, received) = both(move || block_on(sender.send(1, 0)), || block_on(receiver.recv()));
+        assert!(sent.is_ok());
+        assert_eq!(received.unwrap(), (1, 0));
+    }
+}
+
+mod postage {
+    use super::*;
+    use ::postage::prelude::{Sink, Stream};
+
+    #[test]
+    fn a_message_arrives() {
+        let (mut sender, mut receiver) = ::postage::mpsc::channel(1);
+        let (sent, received) = both(move || block_on(sender.send(1)), || block_on(receiver.recv()));
+        assert!(sent.is_ok());
+        assert_eq!(received, Some(1));
+    }
+}
+
 mod flume {
     use super::*;
 

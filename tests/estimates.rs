@@ -172,7 +172,7 @@ fn there_is_none_with_several_workers_or_a_checkpoint() {
         ),
         (
             "strategy.md",
-            "There is none with several workers or with a checkpoint.",
+            "unless it has several workers or a checkpoint",
         ),
     ] {
         assert!(guide(page).contains(says), "{page}: {says}");

@@ -428,7 +428,7 @@ fn waits_in_the_system_are_steps() {
 
 #[test]
 fn handlers_of_signals_and_changes_of_files_come_from_outside() {
-    let project = project_of("around", LIBC, AROUND);
+    let project = project_of("signals", LIBC, AROUND);
     let ran = explored_with(&project, 3);
     let verdicts = [
         ("a_file_that_changes_is_noticed", "pass", ""),
@@ -436,14 +436,14 @@ fn handlers_of_signals_and_changes_of_files_come_from_outside() {
         ("an_older_handler_is_set_in_each_execution", "pass", ""),
         ("a_call_that_is_ended_does_not_return", "inconclusive", "hang"),
     ];
-    let all = check("around", &ran, &verdicts);
+    let all = check("signals", &ran, &verdicts);
     let executions = |test: &str| {
-        report(&all, &format!("around::{test}"))["executions"]
+        report(&all, &format!("signals::{test}"))["executions"]
             .as_u64()
             .unwrap()
     };
     assert!(executions("a_handler_is_set_in_each_execution") > 1);
-    let ended = &report(&all, "around::a_call_that_is_ended_does_not_return")["findings"];
+    let ended = &report(&all, "signals::a_call_that_is_ended_does_not_return")["findings"];
     assert_eq!(ended.as_array().unwrap().len(), 1, "{ended:#}");
     assert_eq!(ended[0]["detail"]["call"], "select", "{ended:#}");
 }

@@ -170,10 +170,7 @@ fn there_is_none_with_several_workers_or_a_checkpoint() {
             "formats.md",
             "`estimate` | of a search by one worker, without a checkpoint, that did not finish",
         ),
-        (
-            "strategy.md",
-            "unless it has several workers or a checkpoint",
-        ),
+        ("strategy.md", "unless it has several workers or a checkpoint"),
     ] {
         assert!(guide(page).contains(says), "{page}: {says}");
     }

@@ -63,7 +63,10 @@ fn likely_source(unlike: Unlike, toucher: Option<&str>, another_var: bool) -> St
 
 /// Returns that of a test that was not written for us. Its hash tables, statics and addresses are the same each time.
 fn likely_source_of_unmodified(unlike: Unlike) -> &'static str {
-    if unlike.calls_system {
+    if unlike.is_first && unlike.calls_system {
+        "the test was changed since the schedule was recorded, or the system answered otherwise: what comes over a socket with \
+         an address, or from a child process, may come later, or in other pieces"
+    } else if unlike.calls_system {
         "the likely source is the system, whose answers no schedule determines: what comes over a socket with an address, or \
          from a child process, may come later, or in other pieces. Pipes and `UnixStream::pair` within the test do not differ"
     } else if unlike.is_first {

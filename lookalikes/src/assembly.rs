@@ -1,7 +1,7 @@
 //! Inline assembly: `std::arch::asm!`.
 //!
-//! What its instructions do to memory is not seen. A text that can be a fence only is one under the memory model; after any
-//! other that may access memory, a pass says that something was not seen.
+//! Its accesses to memory are not seen. Its fences are fences under the memory model. If it may access memory that other
+//! tasks use, a pass says that this was not seen.
 
 use crate::sync::atomic::fence;
 use intermezzo_engine::runtime::Engine;
@@ -19,71 +19,158 @@ pub struct Assembly {
 impl Assembly {
     /// Reads the arguments of an `asm!`, as `stringify!` gives them.
     ///
-    /// Instructions with `lock`, `mfence` and aarch64's `dmb ish` and `dmb sy` are fences. One with `lock` changes memory,
-    /// too. If the assembly has no results, it is taken for a fence only: it is used as one where it is faster than `mfence`,
-    /// on a variable that nothing else uses.
+    /// Instructions with the prefix `lock`, `mfence` and aarch64's `dmb ish` and `dmb sy` are fences. One with `lock` changes
+    /// memory, too. If it is the only instruction, and has no results, it is taken for a fence only: crates use it as one
+    /// where it is faster than `mfence`, on a variable that nothing else uses.
     pub const fn of(arguments: &str) -> Assembly {
         let text = arguments.as_bytes();
-        let (mut quoted, mut in_template) = (false, true);
-        let (mut instructions, mut barrier, mut shared) = (false, false, false);
-        let (mut locks, mut results, mut no_memory) = (false, false, false);
-        let mut at = 0;
+        let mut template = Template::new();
+        let (mut results, mut no_memory) = (false, false);
+        let (mut in_template, mut depth, mut at) = (true, 0, 0);
         while at < text.len() {
             let byte = text[at];
             if byte == b'"' {
-                quoted = !quoted;
-            } else if quoted && byte == b'\\' {
-                at += 1;
-            } else if quoted && begins(text, at, b"/*") {
-                while at < text.len() && !begins(text, at, b"*/") {
-                    at += 1;
+                let is_raw = at > 0 && text[at - 1] == b'r';
+                // Only the parts of a `concat!` are one line.
+                if depth == 0 {
+                    template.line_begins = true;
                 }
-                at += 1;
-            } else if !quoted && byte == b'=' {
-                in_template = false;
+                at = if in_template {
+                    template.read(text, at + 1, is_raw)
+                } else {
+                    end_of_string(text, at + 1)
+                };
             } else if is_of_word(byte) {
                 let from = at;
                 while at < text.len() && is_of_word(text[at]) {
                     at += 1;
                 }
-                if quoted && in_template {
-                    instructions = true;
-                    locks |= is(text, from, at, b"lock") || is(text, from, at, b"mfence");
-                    barrier |= is(text, from, at, b"dmb");
-                    shared |= is(text, from, at, b"ish") || is(text, from, at, b"sy");
-                }
-                // Other words in quotes are names of registers.
-                if !quoted {
-                    let results_here = is(text, from, at, b"out")
-                        || is(text, from, at, b"inout")
-                        || is(text, from, at, b"lateout")
-                        || is(text, from, at, b"inlateout")
-                        || is(text, from, at, b"label");
-                    results |= results_here;
-                    no_memory |= is(text, from, at, b"nomem");
-                    let operands = results_here
-                        || is(text, from, at, b"in")
-                        || is(text, from, at, b"const")
-                        || is(text, from, at, b"sym")
-                        || is(text, from, at, b"options")
-                        || is(text, from, at, b"clobber_abi");
-                    in_template &= !operands;
-                }
+                let results_here = is(text, from, at, b"out")
+                    || is(text, from, at, b"inout")
+                    || is(text, from, at, b"lateout")
+                    || is(text, from, at, b"inlateout")
+                    || is(text, from, at, b"label");
+                results |= results_here;
+                no_memory |= is(text, from, at, b"nomem");
+                let operands = results_here
+                    || is(text, from, at, b"in")
+                    || is(text, from, at, b"const")
+                    || is(text, from, at, b"sym")
+                    || is(text, from, at, b"options")
+                    || is(text, from, at, b"clobber_abi");
+                in_template &= !operands;
                 continue;
-            } else if quoted && in_template && byte == b'{' {
-                // An operand in a comment was skipped; this one is part of an instruction.
-                instructions = true;
+            } else if byte == b'=' {
+                in_template = false;
+            } else if byte == b'(' {
+                depth += 1;
+            } else if byte == b')' {
+                depth -= 1;
             }
             at += 1;
         }
-        // A template by a macro has no text here, if that is not `concat!`.
-        let is_fence = locks || barrier && shared;
-        let is_empty = begins(text, 0, b"\"") && !instructions;
+        // Only a text that begins with a string is known to be empty: the text of a macro other than `concat!` is not seen.
+        let is_empty = begins(text, 0, b"\"") && template.instructions == 0;
+        let is_only_fence = template.instructions == 1 && template.fences == 1 && !results;
         Assembly {
-            is_fence,
-            accesses: !no_memory && !is_empty && (results || !is_fence),
+            is_fence: template.fences > 0,
+            accesses: !no_memory && !is_empty && !is_only_fence,
         }
     }
+}
+
+/// The instructions of an `asm!`, as far as they were read.
+struct Template {
+    instructions: u32,
+    fences: u32,
+    /// The next word is the first of an instruction.
+    line_begins: bool,
+    /// The last word was `dmb`.
+    is_barrier: bool,
+}
+
+impl Template {
+    const fn new() -> Template {
+        Template {
+            instructions: 0,
+            fences: 0,
+            line_begins: true,
+            is_barrier: false,
+        }
+    }
+
+    /// Reads a string from its first byte on, and returns the place of its end.
+    const fn read(&mut self, text: &[u8], mut at: usize, is_raw: bool) -> usize {
+        while at < text.len() && text[at] != b'"' {
+            let byte = text[at];
+            if byte == b'\\' && !is_raw {
+                at += 1;
+                self.line_begins |= at < text.len() && text[at] == b'n';
+            } else if byte == b'\n' || byte == b';' || byte == b':' {
+                // What is before a colon is a label.
+                self.line_begins = true;
+            } else if begins(text, at, b"/*") {
+                at += 2;
+                while at < text.len() && text[at] != b'"' && !begins(text, at, b"*/") {
+                    at += 1;
+                }
+                if !begins(text, at, b"*/") {
+                    // The rest may be anything.
+                    self.instructions += 2;
+                    return at;
+                }
+                at += 1;
+            } else if begins(text, at, b"//") || byte == b'#' && self.line_begins {
+                while at < text.len() && text[at] != b'"' && text[at] != b'\n' && !begins(text, at, b"\\n") {
+                    at += 1;
+                }
+                continue;
+            } else if byte == b'{' {
+                self.operand();
+                while at < text.len() && text[at] != b'"' && text[at] != b'}' {
+                    at += 1;
+                }
+                continue;
+            } else if is_of_word(byte) {
+                let from = at;
+                while at < text.len() && is_of_word(text[at]) {
+                    at += 1;
+                }
+                self.word(text, from, at);
+                continue;
+            }
+            at += 1;
+        }
+        at
+    }
+
+    /// Takes in the operand of an instruction.
+    const fn operand(&mut self) {
+        self.instructions += self.line_begins as u32;
+        (self.line_begins, self.is_barrier) = (false, false);
+    }
+
+    /// Takes in a word.
+    const fn word(&mut self, text: &[u8], from: usize, to: usize) {
+        if self.line_begins {
+            self.instructions += 1;
+            self.fences += (is(text, from, to, b"lock") || is(text, from, to, b"mfence")) as u32;
+            self.is_barrier = is(text, from, to, b"dmb");
+            self.line_begins = false;
+        } else {
+            let is_of_all = is(text, from, to, b"ish") || is(text, from, to, b"sy");
+            self.fences += (self.is_barrier && is_of_all) as u32;
+            self.is_barrier = false;
+        }
+    }
+}
+
+/// Returns the place of the end of a string, from its first byte on.
+const fn end_of_string(text: &[u8], mut at: usize) -> usize {
+    while at < text.len() && text[at] != b'"' {
+        at += 1 + (text[at] == b'\\') as usize;
+    }
+    at
 }
 
 /// Notes that the current task is about to run this assembly.
@@ -206,7 +293,25 @@ mod tests {
             ACCESS
         );
         assert_eq!(read!("mov [{}], {}", in(reg) lock, in(reg) "lock"), ACCESS);
+        assert_eq!(
+            read!("mov [{lock}], {mfence}", lock = in(reg) at, mfence = in(reg) by),
+            ACCESS
+        );
+        assert_eq!(read!("mov [{0}], 1 // lock, mfence", in(reg) at), ACCESS);
+        assert_eq!(read!("# mfence\n mov [{0}], 1", in(reg) at), ACCESS);
+        assert_eq!(read!("mov [{0}], 1 /* mfence", in(reg) at), ACCESS);
+        assert_eq!(read!("/* mfence", in(reg) at), ACCESS);
+        assert_eq!(read!(r"\", "mov [{0}], 1", in(reg) at), ACCESS);
         assert_eq!(read!(template!(), in(reg) lock), ACCESS);
+        // A store with a barrier is not only a barrier.
+        assert_eq!(read!("mov [{0}], {1}", "mfence", in(reg) at, in(reg) by), BOTH);
+        assert_eq!(read!("mov [{0}], {1}\n mfence", in(reg) at, in(reg) by), BOTH);
+        assert_eq!(read!("str {1:w}, [{0}]; dmb ish", in(reg) at, in(reg) by), BOTH);
+        assert_eq!(
+            read!("lock or dword ptr [rsp], 0", "mov [{0}], 1", in(reg) at),
+            BOTH
+        );
+        assert_eq!(read!("2:", "lock not qword ptr [{0}]", in(reg) at), BOTH);
     }
 
     #[test]

@@ -11,8 +11,8 @@
 //! A descriptor that an execution leaves open is closed before the next one opens another: `c_io/left_open.rs`.
 //!
 //! **Misses.** `select`, `io_uring`, other calls by number than those of [`by_number`], and programs that call the system
-//! without the C library. A blocking
-//! write of more than fits waits in the system. Waits for other processes, and for locks by `fcntl`.
+//! without the C library. A blocking write of more than fits waits in the system. Waits for other processes, and for locks
+//! by `fcntl`.
 
 mod children;
 mod inside;

@@ -60,7 +60,7 @@ struct ConfigJson<'a> {
 /// Asks the tests, and shows their answers.
 pub(crate) fn run(args: ConfigArgs) -> Result<Exit, Problem> {
     args.search.check()?;
-    // A project in which no test is asked may have a file that cannot be read.
+    // Tests report errors of `intermezzo.toml`; this reports them in a project without such tests, too.
     CommandFlags::default().settings(&args.cargo.cargo)?;
     let given = args.search.wherever_run();
     let cargo = CargoTest::new(args.cargo.cargo, args.json)?.settings(given.given());

@@ -11,7 +11,7 @@ const USED: &str = "last-used";
 /// The time after which a directory is removed.
 const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-/// Notes that the directory is used now. If that cannot be written, it is kept for ever.
+/// Notes that the directory is used now. If that cannot be written, the last mark counts; without one it is kept.
 pub(super) fn mark(directory: &Path) {
     let marked = fs::create_dir_all(directory).and_then(|()| File::create(directory.join(USED)));
     let _ = marked.and_then(|file| file.set_modified(SystemTime::now()));
@@ -35,7 +35,12 @@ pub(super) fn remove_beside(directory: &Path) {
         let path = entry.path();
         let is_directory = entry.file_type().is_ok_and(|kind| kind.is_dir());
         if is_directory && path != directory && is_old(&path) {
-            let _ = fs::remove_dir_all(path);
+            // Another run may be about to use it: it takes the lock first, and then marks it.
+            let lock = File::open(path.join("lock"));
+            let is_taken = lock.as_ref().is_ok_and(|lock| lock.try_lock().is_err());
+            if !is_taken && is_old(&path) {
+                let _ = fs::remove_dir_all(path);
+            }
         }
     }
 }

@@ -331,8 +331,6 @@ impl Executor {
     #[inline(always)]
     fn execute_once(&mut self, test: &dyn Fn()) -> ExecutionOutcome {
         program::before_execution();
-        #[cfg(unix)]
-        super::signal_handlers::restore_signal_handlers();
         restore_statics();
         self.runtime.begin();
         assert!(
@@ -347,7 +345,11 @@ impl Executor {
         let (engine, current) = unsafe { Engine::make_current(&raw mut *self.runtime) };
         let executed = {
             let _arena = self.arena.execution();
-            engine.run(test)
+            let executed = engine.run(test);
+            // They would use memory that is taken back now.
+            #[cfg(unix)]
+            super::signal_handlers::restore_signal_handlers();
+            executed
         };
         drop(current);
         self.count_time(begin, |spent| &mut spent.running);

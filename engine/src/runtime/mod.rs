@@ -594,7 +594,8 @@ impl Engine {
 }
 
 impl Runtime {
-    /// Returns `true` if the current task has yielded, and done nothing since that is a schedule point.
+    /// Returns `true` if no step has begun since the current task yielded last. `yielded` does not tell that: an operation without
+    /// a schedule point clears it.
     fn yields_without_step(&mut self) -> bool {
         let steps = self.record.steps as u32;
         let task = self.tasks.current_task();

@@ -1,8 +1,8 @@
-//! The handlers of signals that an execution sets. The next execution begins with those from before: its statics are new,
-//! so a handler of the last one would not find there what it needs. One that calls the handler from before it would
-//! call itself for ever.
+//! The handlers of signals that an execution sets. Those from before are restored when it is over: the memory and the
+//! statics that its handlers use are gone then. In the next execution, a handler that calls the one from before would call
+//! itself for ever.
 //!
-//! **Misses.** Which signals a thread blocks, and its stack for handlers.
+//! **Misses.** Handlers that threads outside the execution set, the signals that a thread blocks, and its stack for handlers.
 
 use libc::{c_int, sigaction};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};

@@ -211,7 +211,7 @@ impl Outcome<'_> {
         }
 
         if settings.long_allowed && tally.complete < tally.executions {
-            coverage = coverage.because("executions were given up at the limit of steps");
+            coverage = coverage.because("executions were stopped at the limit of steps");
         }
 
         if !books.touchers.is_empty() {

@@ -160,7 +160,10 @@ fn checked(report: &Report, in_time: bool) -> Checked {
             format!("not every execution could be checked with stronger orderings: {reason}")
         }
         _ if !in_time => OUT_OF_TIME.into(),
-        _ => "there are too many executions to check what stronger orderings mend (a larger `minimise` checks more)".into(),
+        _ => format!(
+            "there are too many executions to check what stronger orderings mend (`minimise` above {} checks more)",
+            Settings::default().minimise
+        ),
     })
 }
 

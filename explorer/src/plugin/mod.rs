@@ -57,7 +57,7 @@ pub struct Tried {
     pub name: String,
     /// The plugin's own version, if it has one.
     pub plugin_version: Option<String>,
-    /// The callbacks it wants, as bits of [`Interests`].
+    /// The callbacks it wants, as bits of [`Interests`](intermezzo_sdk::Interests).
     pub interests: u32,
     /// `true` if reductions hide nothing from it.
     pub reduction_compatible: bool,

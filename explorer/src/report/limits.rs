@@ -249,11 +249,11 @@ impl fmt::Display for Limit {
                  (`spin_loops` has `fair_yields={every}`: a larger number leaves out fewer schedules)"
             ),
             Limit::Departures { lost: 1, .. } => {
-                f.write_str("executions that begin like 1 other were left out, because it always departed from its schedule")
+                f.write_str("1 execution always departed from its schedule, so all that begin like it were left out")
             }
             Limit::Departures { lost, .. } if *lost > 0 => write!(
                 f,
-                "executions that begin like {lost} others were left out, because these always departed from their schedules"
+                "{lost} executions always departed from their schedules, so all that begin like one of them were left out"
             ),
             Limit::Departures { executions: 1, .. } => {
                 f.write_str("1 execution departed from its schedule, as the test does not always do the same")

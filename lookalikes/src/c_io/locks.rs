@@ -32,18 +32,31 @@ thread_local! {
     };
 }
 
+impl Held {
+    /// Gives the locks back, unless their descriptors have another file now.
+    fn give_back(&mut self) {
+        for (left, locked) in self.locks.drain(..) {
+            if file(left) == Some(locked) {
+                // SAFETY: a plain call. An execution that is over took the lock, and nothing of that one is left.
+                unsafe { libc::flock(left, LOCK_UN) };
+            }
+        }
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.give_back();
+    }
+}
+
 /// Calls a function with the locks that this execution holds; returns `None` when the thread ends.
 fn with_held<R>(engine: Engine, f: impl FnOnce(&mut Vec<(c_int, File)>) -> R) -> Option<R> {
     let execution = engine.epoch();
     let of_this = |held: &mut Held| {
         if held.execution != execution {
             held.execution = execution;
-            for (left, locked) in held.locks.drain(..) {
-                if file(left) == Some(locked) {
-                    // SAFETY: a plain call. An execution that is over took the lock, and nothing of that one is left.
-                    unsafe { libc::flock(left, LOCK_UN) };
-                }
-            }
+            held.give_back();
         }
         f(&mut held.locks)
     };
@@ -114,6 +127,10 @@ fn lock(engine: Engine, descriptor: c_int, operation: c_int, system: impl Fn(c_i
                 return Some((result, Effect::Wake));
             }
             let would_wait = io::Error::last_os_error().raw_os_error() == Some(EWOULDBLOCK);
+            if would_wait {
+                // Linux gives the lock back that was to become another one.
+                forget(engine, descriptor);
+            }
             (!must_not_wait || !would_wait).then_some((result, Effect::None))
         },
     );

@@ -5,13 +5,13 @@
 macro_rules! hash_table {
     ($table:ident<$($generic:ident),+>, $key:ident, $element:ty) => {
         impl<$($generic),+> $table<$($generic),+> {
-            /// Returns an empty table.
+            /// Creates an empty one.
             #[must_use]
             pub fn new() -> Self {
                 $table::default()
             }
 
-            /// Returns an empty table with room for `capacity` elements.
+            /// Creates an empty one with room for `capacity` elements.
             #[must_use]
             pub fn with_capacity(capacity: usize) -> Self {
                 $table::with_capacity_and_hasher(capacity, RandomState::new())
@@ -19,12 +19,12 @@ macro_rules! hash_table {
         }
 
         impl<$($generic),+, S> $table<$($generic),+, S> {
-            /// Returns an empty table with this hasher.
+            /// Creates an empty one with this hasher.
             pub const fn with_hasher(hasher: S) -> Self {
                 $table(Inner::with_hasher(hasher))
             }
 
-            /// Returns an empty table with room for `capacity` elements, with this hasher.
+            /// Creates an empty one with room for `capacity` elements, with this hasher.
             pub fn with_capacity_and_hasher(capacity: usize, hasher: S) -> Self {
                 $table(Inner::with_capacity_and_hasher(capacity, hasher))
             }

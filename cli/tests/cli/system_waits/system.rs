@@ -186,6 +186,31 @@ fn a_writer_meets_the_readers_of_a_file() {
     assert!(readers_and_a_writer());
 }
 
+/// Nothing closes the file when the test is over.
+#[test]
+fn a_lock_is_left() {
+    let file = lockable("intermezzo-left");
+    file.lock().unwrap();
+    thread::spawn(|| ()).join().unwrap();
+    std::mem::forget(file);
+}
+
+/// Runs after the one before.
+#[test]
+fn a_lock_that_was_left_is_taken() {
+    lockable("intermezzo-left").lock().unwrap();
+}
+
+#[test]
+fn a_shared_lock_becomes_exclusive() {
+    let file = lockable("intermezzo-becomes");
+    file.lock_shared().unwrap();
+    let task = thread::spawn(|| lockable("intermezzo-becomes").lock_shared().unwrap());
+    file.lock().unwrap();
+    drop(file);
+    task.join().unwrap();
+}
+
 /// Each execution leaves a pair of sockets open, and there are more executions than the numbers that descriptors may have here.
 #[test]
 fn a_pair_is_left_open() {

@@ -121,11 +121,11 @@ mod explored {
         ("stack", "8388608"),
         // Limits of time are long enough on a real machine; and a weak exchange seldom fails, but no strong reduction is sound
         // where it may.
-        ("environment", "timeouts=0,weak_failures=0,arc_counts=0"),
+        ("environment", "timeouts=0,weak_failures=0"),
     ];
 
-    /// The same if such code was not compiled so that accesses to plain memory are seen.
-    const OF_UNWATCHED: [(&str, &str); 1] = [("monitors", "-data-race")];
+    /// The same if such code was not compiled so that reference counts and accesses to plain memory are seen.
+    const OF_UNWATCHED: [(&str, &str); 2] = [("environment", "arc_counts=0"), ("monitors", "-data-race")];
 
     /// Returns the settings of such tests.
     fn of_unmodified() -> Vec<(&'static str, &'static str)> {

@@ -333,7 +333,19 @@ fn unexplored(reports: &[&ProjectReport], style: &TextStyle) -> String {
         let sentence = format!("{about}{which}: {}", what.join(", "));
         text.push_str(&output::indented(&sentence, 0, style));
     }
+    if cfg!(target_os = "linux") && passing.iter().any(|report| would_be_watched(report)) {
+        let hint = "--races sees plain memory and reference counts, and explores weak memory";
+        text.push_str(&output::indented(hint, 0, style));
+    }
     text
+}
+
+/// Returns `true` if the test is not written for intermezzo, and accesses to plain memory would be seen with `--races`.
+fn would_be_watched(report: &ProjectReport) -> bool {
+    let has = |is: fn(&Limit) -> bool| report.limits.iter().any(is);
+    // Where memory has other addresses in each execution, it is not seen with `--races` either.
+    has(|limit| matches!(limit, Limit::Unmodified { watched: false, .. }))
+        && !has(|limit| matches!(limit, Limit::Addresses { .. }))
 }
 
 /// Returns the last line.

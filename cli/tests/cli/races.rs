@@ -123,17 +123,13 @@ fn data_races_are_found_and_nothing_else() {
     }
 }
 
-/// Other orders of the counts of references than the default one: as schedule points, and at random.
+/// Other orders of the counts of references than that of one execution: as schedule points, and at random.
 #[test]
 #[cfg_attr(not(target_os = "linux"), ignore = "memory is watched on Linux")]
 fn counts_of_references_order_what_they_guard() {
     let project = project_of("counts", "", LIBRARY);
     let explored = |name: &str, more: &[&str]| {
-        let arguments = [
-            more,
-            &["--environment", "arc_counts=1", "--lib", "--", "--exact", name][..],
-        ]
-        .concat();
+        let arguments = [more, &["--lib", "--", "--exact", name][..]].concat();
         let all = [&["test", "--unmodified", "--races", "--json"], &arguments[..]].concat();
         let ran = run_with(&project, &all, &[]).ends_with(0).json();
         let report = report(&ran, &format!("counts::{name}"));
@@ -147,6 +143,71 @@ fn counts_of_references_order_what_they_guard() {
         "also_fine::arcs",
         &["--strategy", "random", "--executions", "500"],
     );
+}
+
+/// Tests that fail if another thread drops its handle at another moment than in the default execution.
+const DECIDED_BY_COUNTS: &str = "
+use std::sync::Arc;
+use std::thread::spawn;
+
+fn dropped_elsewhere(decides: impl FnOnce(Arc<i32>) -> bool) {
+    let arc = Arc::new(1);
+    let other = arc.clone();
+    let task = spawn(move || drop(other));
+    assert!(decides(arc));
+    task.join().unwrap();
+}
+
+#[test]
+fn number_of_handles() {
+    dropped_elsewhere(|arc| Arc::strong_count(&arc) == 2);
+}
+
+#[test]
+fn only_handle() {
+    dropped_elsewhere(|mut arc| Arc::get_mut(&mut arc).is_none());
+}
+
+#[test]
+fn unwrapped() {
+    dropped_elsewhere(|arc| Arc::try_unwrap(arc).is_err());
+}
+
+#[test]
+fn upgraded() {
+    dropped_elsewhere(|arc| {
+        let weak = Arc::downgrade(&arc);
+        drop(arc);
+        weak.upgrade().is_some()
+    });
+}
+";
+
+#[test]
+#[cfg_attr(not(target_os = "linux"), ignore = "memory is watched on Linux")]
+fn what_reference_counts_decide_is_found_or_listed_as_unexplored() {
+    let project = project_of("decided", "", DECIDED_BY_COUNTS);
+    let reports = |more: &[&str], status: i32| {
+        let all = [&["test", "--unmodified", "--json"], more].concat();
+        let ran = run_with(&project, &all, &[]).ends_with(status).json();
+        let reports = ran["reports"].as_array().unwrap().clone();
+        assert_eq!(reports.len(), 4, "{ran:#}");
+        reports
+    };
+    for report in reports(&["--races"], 1) {
+        assert_eq!(report["findings"][0]["kind"], "assertion", "{report:#}");
+        let limits = report["limits"].to_string();
+        assert!(!limits.contains("arc_counts"), "{limits}");
+    }
+    for report in reports(&["--races", "--environment", "arc_counts=0"], 0) {
+        let limits = report["limits"].as_array().unwrap();
+        assert!(limits.contains(&json!({"kind": "arc_counts"})), "{report:#}");
+    }
+    for report in reports(&[], 0) {
+        let limits = report["limits"].as_array().unwrap();
+        let unseen = json!({"kind": "unmodified", "statics_stay": false, "watched": false});
+        assert!(limits.contains(&unseen), "{report:#}");
+    }
 }
 
 /// Monitors do not hear of the executions that minimise a failure of the test itself. The counts are events of these, too.

@@ -214,13 +214,17 @@ impl Explorer {
 impl Report {
     /// Adds the limits of code that was not written for intermezzo, and removes those that these include.
     fn limit_unmodified(&mut self) {
-        self.limits
-            .retain(|limit| !matches!(limit, Limit::PlainMemory { .. } | Limit::ArcCounts));
         let differ = addresses_differ();
+        // Only memory of an execution's own is.
+        let watched = is_memory_watched() && differ.is_none();
+        self.limits.retain(|limit| match limit {
+            Limit::PlainMemory { .. } => false,
+            Limit::ArcCounts => watched,
+            _ => true,
+        });
         self.limits.push(Limit::Unmodified {
             statics_stay: !statics_are_restored(),
-            // Only memory of an execution's own is.
-            watched: is_memory_watched() && differ.is_none(),
+            watched,
         });
         self.limits.extend(differ);
     }

@@ -85,8 +85,8 @@ pub enum Limit {
         /// The number of accesses, in all executions together.
         accesses: u64,
     },
-    /// The order of what is no schedule point in code that was not written for intermezzo: changes of reference counts,
-    /// accesses to files and, unless they are watched, accesses to plain memory.
+    /// The order of what is no schedule point in code that was not written for intermezzo: accesses to files and, unless
+    /// plain memory is watched, accesses to that and changes of reference counts.
     Unmodified {
         /// `true` if statics that are no look-alikes keep their values from one execution to the next.
         statics_stay: bool,
@@ -212,7 +212,7 @@ impl fmt::Display for Limit {
                 watched,
             } => {
                 f.write_str(match watched {
-                    true => "the order of reference counts and of accesses to files in unmodified code",
+                    true => "the order of accesses to files in unmodified code",
                     false => {
                         "the order of accesses to plain memory and to files, and of reference counts, which are not seen in \
                          unmodified code"

@@ -97,7 +97,7 @@ const RULES: &[(&[&str], Class, &str)] = &[
     (
         &["sync::Arc", "sync::Weak"],
         OtherMeans,
-        "counts are schedule points with `--races` and `arc_counts=1`",
+        "counts are schedule points with `--races`",
     ),
     (
         &["time::SystemTime"],

@@ -25,8 +25,8 @@ pub use intermezzo_explorer::{
 };
 #[doc(hidden)]
 pub use intermezzo_explorer::{
-    end_withdrawal, foreign, hold, is_laid_over_std, is_memory_watched, is_withdrawal, on_switch, point,
-    reset_step_count, steps, withdraw,
+    end_withdrawal, foreign, hold, is_laid_over_std, is_memory_watched, is_order_seen, is_withdrawal,
+    on_switch, point, reset_step_count, steps, withdraw,
 };
 /// The monitors that ship with it.
 pub use intermezzo_monitors as monitors;
@@ -43,14 +43,14 @@ pub mod unmodified {
     pub use intermezzo_explorer::unmodified::*;
     use std::path::PathBuf;
 
-    /// Notes that this test binary was compiled so that accesses to plain memory are seen. `overlays` is the directory
-    /// of their sources, and `root` the one in which the compiler was run.
-    pub fn watch_memory(overlays: &str, root: Option<PathBuf>) {
+    /// Notes that this test binary was compiled so that the counts of `Arc` are seen. `overlays` is the directory of their
+    /// sources, and `root` the one in which the compiler was run.
+    pub fn see_counts(overlays: &str, root: Option<PathBuf>) {
         let here = concat!(env!("CARGO_MANIFEST_DIR"), "/src");
         let others = [here, intermezzo_refinement::SOURCES, overlays];
         // The global allocator passes on what it is asked for, too.
         let allocator = format!("{overlays}/arena");
-        intermezzo_explorer::unmodified::watch_memory(
+        intermezzo_explorer::unmodified::see_counts(
             &[&SOURCES[..], &others].concat(),
             &[TRANSPARENT, &allocator],
             root,

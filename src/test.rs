@@ -109,7 +109,7 @@ mod explored {
     use crate::settings::Layers;
     use crate::{
         Coverage, Expected, ExploreError, Explorer, Growth, ReplayedBy, Report, Schedule, TestBinary,
-        TextStyle, Verbosity, is_laid_over_std, is_memory_watched,
+        TextStyle, Verbosity, is_laid_over_std, is_memory_watched, is_order_seen,
     };
     use std::fmt::Debug;
 
@@ -124,16 +124,21 @@ mod explored {
         ("environment", "timeouts=0,weak_failures=0"),
     ];
 
-    /// The same if such code was not compiled so that reference counts and accesses to plain memory are seen.
-    const OF_UNWATCHED: [(&str, &str); 2] = [("environment", "arc_counts=0"), ("monitors", "-data-race")];
+    /// The same where the counts of `Arc` are not seen.
+    const OF_UNCOUNTED: (&str, &str) = ("environment", "arc_counts=0");
+
+    /// The same where accesses to plain memory are not seen.
+    const OF_UNWATCHED: (&str, &str) = ("monitors", "-data-race");
 
     /// Returns the settings of such tests.
     fn of_unmodified() -> Vec<(&'static str, &'static str)> {
-        let unwatched: &[_] = match is_memory_watched() {
-            true => &[],
-            false => &OF_UNWATCHED,
-        };
-        [&OF_UNMODIFIED, unwatched].concat()
+        let uncounted = (!is_order_seen()).then_some(OF_UNCOUNTED);
+        let unwatched = (!is_memory_watched()).then_some(OF_UNWATCHED);
+        OF_UNMODIFIED
+            .into_iter()
+            .chain(uncounted)
+            .chain(unwatched)
+            .collect()
     }
 
     impl Source {

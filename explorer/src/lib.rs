@@ -71,7 +71,7 @@ pub use intermezzo_engine::foreign;
 pub mod unmodified {
     pub use intermezzo_engine::runtime::arena::{Arena, outside};
     pub use intermezzo_engine::runtime::panics::{panic_at, set_hook, take_hook};
-    pub use intermezzo_engine::runtime::races::watch_memory;
+    pub use intermezzo_engine::runtime::races::{see_counts, watch_memory};
     pub use intermezzo_engine::runtime::{around_executions, keep_statics, lay_over_std};
     #[cfg(target_arch = "x86_64")]
     pub use intermezzo_lookalikes::assembly::x86_64::{_mm_mfence, cmpxchg16b};
@@ -98,7 +98,7 @@ pub use intermezzo_engine::runtime::arena::outside;
 pub use intermezzo_engine::runtime::is_laid_over_std;
 pub use intermezzo_engine::runtime::journal::{Damaged, Unfinished, unfinished};
 #[doc(hidden)]
-pub use intermezzo_engine::runtime::races::is_memory_watched;
+pub use intermezzo_engine::runtime::races::{is_memory_watched, is_order_seen};
 pub use intermezzo_engine::schedule::{Schedule, ScheduleError, TestBinary};
 pub use intermezzo_engine::scope::Scope;
 pub use intermezzo_engine::sites::Sites;

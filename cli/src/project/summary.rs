@@ -334,7 +334,7 @@ fn unexplored(reports: &[&ProjectReport], style: &TextStyle) -> String {
         text.push_str(&output::indented(&sentence, 0, style));
     }
     if cfg!(target_os = "linux") && passing.iter().any(|report| would_be_watched(report)) {
-        let hint = "--races sees plain memory and reference counts, and explores weak memory";
+        let hint = "--races looks for data races in plain memory as well";
         text.push_str(&output::indented(hint, 0, style));
     }
     text

@@ -1,5 +1,6 @@
 //! The compiler's wrapper: cargo calls this command instead of the compiler, with the compiler and its arguments.
 
+use super::CAN_WATCH;
 use super::overlays::library;
 use super::program::{self, Root};
 use super::statics;
@@ -100,7 +101,7 @@ pub(crate) fn run() -> Option<ExitCode> {
     })
 }
 
-/// The compiler's arguments for calls in front of accesses to memory: LLVM's pass for the thread sanitizer, in all
+/// The compiler's arguments for calls in the place of operations on atomics: LLVM's pass for the thread sanitizer, in all
 /// functions. `engine/src/runtime/races/` has the functions that are called; it needs frame pointers and, for places, what
 /// a debugger needs.
 const CALLS: [&str; 12] = [
@@ -116,6 +117,12 @@ const CALLS: [&str; 12] = [
     "strip=none",
     "-C",
     "collapse-macro-debuginfo=yes",
+];
+
+/// Those for no calls in front of accesses to plain memory.
+const ATOMICS_ONLY: [&str; 2] = [
+    "-C",
+    "llvm-args=-tsan-instrument-memory-accesses=0 -tsan-instrument-memintrinsics=0",
 ];
 
 /// `true` if accesses to plain memory are to be seen.
@@ -214,8 +221,11 @@ fn additional(arguments: &[OsString], directory: &Path, harness: &str) -> Vec<Os
     }
     let mut dependencies = OsString::from("dependency=");
     dependencies.push(directory.join("deps"));
-    if watches_memory() {
+    if CAN_WATCH {
         additional.extend(CALLS.map(OsString::from));
+        if !watches_memory() {
+            additional.extend(ATOMICS_ONLY.map(OsString::from));
+        }
         if !arguments
             .iter()
             .any(|argument| argument.starts_with("debuginfo="))
@@ -301,10 +311,11 @@ fn note(binary: &Path, arguments: &[OsString], overlays: &Path) {
     if uses_intermezzo(arguments) {
         notes.push_str("uses-intermezzo\n");
     }
-    if watches_memory()
-        && let Ok(root) = env::current_dir()
-    {
-        notes.push_str(&format!("watched {}\n", root.display()));
+    if CAN_WATCH && let Ok(root) = env::current_dir() {
+        notes.push_str(&format!("counted {}\n", root.display()));
+        if watches_memory() {
+            notes.push_str("watched\n");
+        }
     }
     notes.push_str(&statics::lines(binary, overlays));
     // Without it, a replay does not find the test of a program, and statics are not restored, which the report says.

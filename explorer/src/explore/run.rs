@@ -217,11 +217,8 @@ impl Report {
         let differ = addresses_differ();
         // Only memory of an execution's own is.
         let watched = is_memory_watched() && differ.is_none();
-        self.limits.retain(|limit| match limit {
-            Limit::PlainMemory { .. } => false,
-            Limit::ArcCounts => watched,
-            _ => true,
-        });
+        self.limits
+            .retain(|limit| !matches!(limit, Limit::PlainMemory { .. }));
         self.limits.push(Limit::Unmodified {
             statics_stay: !statics_are_restored(),
             watched,

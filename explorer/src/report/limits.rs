@@ -85,8 +85,8 @@ pub enum Limit {
         /// The number of accesses, in all executions together.
         accesses: u64,
     },
-    /// The order of what is no schedule point in code that was not written for intermezzo: accesses to files and, unless
-    /// plain memory is watched, accesses to that and changes of reference counts.
+    /// The order of what is no schedule point in code that was not written for intermezzo: accesses to files and, unless it
+    /// is watched, to plain memory.
     Unmodified {
         /// `true` if statics that are no look-alikes keep their values from one execution to the next.
         statics_stay: bool,
@@ -213,10 +213,7 @@ impl fmt::Display for Limit {
             } => {
                 f.write_str(match watched {
                     true => "the order of accesses to files in unmodified code",
-                    false => {
-                        "the order of accesses to plain memory and to files, and of reference counts, which are not seen in \
-                         unmodified code"
-                    }
+                    false => "the order of accesses to plain memory and to files in unmodified code",
                 })?;
                 match statics_stay {
                     true => f.write_str(

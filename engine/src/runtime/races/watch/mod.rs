@@ -7,20 +7,25 @@ mod places;
 use super::super::listen::{DataAccess, Does, Owner};
 use super::super::tasks::Tasks;
 use super::super::{Engine, Runtime, arena, image};
-use super::WATCHED;
+use super::{COUNTED, WATCHED};
 use crate::site::{Site, look_up_addresses_by};
 use places::{Caller, Frame};
 use std::path::PathBuf;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Notes that this test binary was compiled with the calls. `ours` are the directories of the front end's sources.
+/// Notes that this test binary was compiled with the calls for atomics. `ours` are the directories of the front end's sources.
 /// Those in `transparent` count as std's, because they only pass calls on. `root` is the compiler's working directory:
 /// reports name files relative to it.
-pub fn watch_memory(ours: &[&str], transparent: &[&str], root: Option<PathBuf>) {
+pub fn see_counts(ours: &[&str], transparent: &[&str], root: Option<PathBuf>) {
     // In this way the linker finds them here.
     callbacks::keep();
     places::set(ours, transparent, root);
     look_up_addresses_by(places::place_of);
+    COUNTED.store(true, Relaxed);
+}
+
+/// Notes that it was compiled with those for plain memory, too.
+pub fn watch_memory() {
     WATCHED.store(true, Relaxed);
 }
 
@@ -100,7 +105,7 @@ impl Engine {
         }
         self.with(|rt| {
             // Monitors do not decide it: an execution that they do not hear of has the same events and schedule points.
-            if rt.end.teardown {
+            if rt.end.teardown || rt.tasks.created() == 1 {
                 return None;
             }
             Some(places::caller_of(&rt.tasks, frame)).filter(|caller| caller.of_arc)

@@ -97,7 +97,7 @@ const RULES: &[(&[&str], Class, &str)] = &[
     (
         &["sync::Arc", "sync::Weak"],
         OtherMeans,
-        "counts are schedule points with `--races`",
+        "counts are schedule points, on Linux",
     ),
     (
         &["time::SystemTime"],

@@ -152,6 +152,12 @@ pub mod arch {
     }
 }
 
+/// `std::io`
+pub mod io {
+    pub use ::std::io::*;
+    pub use intermezzo::unmodified::streams::{stderr, stdin, stdout};
+}
+
 /// `std::time`
 pub mod time {
     pub use ::std::time::*;

@@ -76,7 +76,7 @@ pub mod unmodified {
     #[cfg(target_arch = "x86_64")]
     pub use intermezzo_lookalikes::assembly::x86_64::{_mm_mfence, cmpxchg16b};
     pub use intermezzo_lookalikes::assembly::{Assembly, assembly};
-    pub use intermezzo_lookalikes::{TRANSPARENT, process};
+    pub use intermezzo_lookalikes::{TRANSPARENT, process, streams};
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     pub use intermezzo_lookalikes::{c_io, c_random, c_time, futex};
 

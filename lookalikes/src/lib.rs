@@ -40,6 +40,9 @@ pub mod primitive;
 pub mod process;
 pub mod ptr;
 pub mod rand;
+#[doc(hidden)]
+#[cfg(feature = "unmodified")]
+pub mod streams;
 pub mod sync;
 mod system_time;
 pub mod task;

@@ -103,6 +103,11 @@ impl Engine {
         self.with(|rt| rt.world.capped.assembly = true);
     }
 
+    /// Notes that the test takes a handle on a standard stream, whose lock may be held when the execution ends.
+    pub fn use_stream(self) {
+        self.with(|rt| rt.end.uses_streams = true);
+    }
+
     /// Returns the last event of the current task.
     pub(crate) fn last_event(self) -> EventId {
         self.with(|rt| rt.last_of_current())

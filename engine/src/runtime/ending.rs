@@ -30,6 +30,9 @@ pub(super) struct ExecutionEnd {
     /// `true` if the last execution left tasks unfinished, and they were leaked, or unwound.
     pub(super) forgot: bool,
     pub(super) unwound: bool,
+    /// `true` if a task may hold the lock of a standard stream, which is the process's: tasks that are left are then unwound,
+    /// and so release it.
+    pub(super) uses_streams: bool,
     /// A crash during the teardown of the execution.
     pub(super) crash_cleared: Option<Crash>,
     /// Set by a crash: the results after it cannot be trusted.
@@ -54,7 +57,7 @@ impl ExecutionEnd {
         self.crash_cleared = None;
         self.runs_again = false;
         self.held_by_statics.clear();
-        (self.forgot, self.unwound) = (false, false);
+        (self.forgot, self.unwound, self.uses_streams) = (false, false, false);
         (self.takes_care, self.cut_others_off) = (false, false);
         self.on_switch = None;
         self.stop = None;

@@ -395,7 +395,8 @@ impl Engine {
             rt.end.teardown = true;
             #[cfg(feature = "unmodified")]
             std::mem::forget(rt.end.hook.take());
-            rt.end.forgot = rt.tasks.any_live() && !is_damaged && (rt.leave_tasks() || rt.forget_tasks());
+            let may_forget = rt.tasks.any_live() && !is_damaged && !rt.end.uses_streams;
+            rt.end.forgot = may_forget && (rt.leave_tasks() || rt.forget_tasks());
             let unwinds = rt.tasks.any_live() && !rt.end.forgot && !is_damaged && cfg!(panic = "unwind");
             rt.end.unwound |= unwinds;
             unwinds

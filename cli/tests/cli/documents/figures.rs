@@ -42,6 +42,11 @@ const TABLES: &[(&str, &str, Figures)] = &[
         Measured("LOOM_SUITES=tokio cargo test -p cargo-intermezzo --test cli loom_suites -- --ignored"),
     ),
     (
+        "docs/decisions/119-counts-of-unmodified-code.md",
+        " | counts not seen",
+        Measured("cargo intermezzo test --unmodified --executions 10000 --time 5"),
+    ),
+    (
         "docs/BENCHMARKS.md",
         "exploration | time",
         Measured("cargo bench --bench engine"),

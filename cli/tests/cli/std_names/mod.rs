@@ -63,7 +63,7 @@ fn controlled(probe: &'static str, names: &Names) -> BTreeSet<String> {
         .filter(|(_, errors)| !errors.iter().all(|error| is_ambiguous(error)))
         .collect();
     assert!(missing.is_empty(), "the overlays lack names: {missing:#?}");
-    errors.into_keys().collect()
+    errors.into_keys().filter(|path| !page::is_noted(path)).collect()
 }
 
 /// Returns the page as the documentation and the overlays have it.

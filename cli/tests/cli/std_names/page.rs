@@ -76,6 +76,11 @@ impl Class {
     }
 }
 
+/// Returns `true` if the overlay has a name of its own only to note that it is used, as `io::stdout`.
+pub(super) fn is_noted(path: &str) -> bool {
+    RULES.iter().any(|(paths, ..)| paths.contains(&path))
+}
+
 /// The classes of names that are not the overlay's, by the beginnings of their paths, with the reason. All others are std's
 /// own, with no effect on other threads.
 const RULES: &[(&[&str], Class, &str)] = &[

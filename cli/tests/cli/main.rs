@@ -34,6 +34,8 @@ mod project;
 mod published_crates;
 mod races;
 mod real_crates;
+#[cfg(target_os = "linux")]
+mod real_outcomes;
 mod real_schedulers;
 mod refusals;
 mod registry;

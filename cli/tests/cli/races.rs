@@ -213,6 +213,28 @@ fn what_reference_counts_decide_is_found_or_listed_as_unexplored() {
     }
 }
 
+#[test]
+#[cfg_attr(not(target_os = "linux"), ignore = "counts are seen on Linux")]
+fn a_search_that_counts_make_long_says_how_to_leave_them_out() {
+    let library = "
+use std::sync::Arc;
+
+#[test]
+fn cloned() {
+    let arc = Arc::new(1);
+    let tasks = [arc.clone(), arc.clone()].map(|arc| {
+        std::thread::spawn(move || (0..20).all(|_| Arc::strong_count(&arc.clone()) < 99))
+    });
+    assert!(tasks.into_iter().all(|task| task.join().unwrap()));
+}
+";
+    let project = project_of("cloned", "", library);
+    let arguments = ["test", "--unmodified", "--json", "--executions", "40"];
+    let ran = run_with(&project, &arguments, &[]).ends_with(0).json();
+    let notes = ran["reports"][0]["notes"].to_string();
+    assert!(notes.contains("`arc_counts=0` in the `environment`"), "{notes}");
+}
+
 /// Monitors do not hear of the executions that minimise a failure of the test itself. The counts are events of these, too.
 #[test]
 #[cfg_attr(not(target_os = "linux"), ignore = "memory is watched on Linux")]

@@ -222,6 +222,16 @@ impl Executor {
         points.map(|points| points.learned()).sum()
     }
 
+    /// Returns how many of a hundred operations of the last execution were on reference counts.
+    pub fn percent_of_counts(&self) -> usize {
+        use intermezzo_sdk::SyncVarOp::{CountDown, CountRead, CountUp};
+        let events = self.runtime.record.events.as_slice();
+        let counts = events
+            .iter()
+            .filter(|event| matches!(event.op, CountUp | CountDown | CountRead));
+        100 * counts.count() / events.len().max(1)
+    }
+
     /// Returns the entries of the scopes that have matched nothing yet.
     pub fn unfitted(&self) -> Vec<String> {
         let preemptible = self.runtime.constraints.preemptible.iter();

@@ -187,6 +187,13 @@ impl Outcome<'_> {
         later_notes.extend(books.unfitted());
         later_notes.extend(books.places);
         later_notes.extend(worker.quiet_note());
+        let counts = worker.percent_of_counts();
+        if ended.is_some() && settings.environment.arc_counts && counts >= MANY_COUNTS {
+            later_notes.push(format!(
+                "{counts} % of the operations in the last execution are on reference counts; `arc_counts=0` in the `environment` \
+                 leaves their order out, and explores more of the rest"
+            ));
+        }
         // Executions of other shares count for limits.
         let run = given_up.executions + tally.executions + tally.elsewhere;
         let mut coverage = covered(
@@ -501,6 +508,9 @@ fn races_note(places: usize, given_up: GivenUp) -> String {
     };
     format!("races: {places}, for the accesses there race; {restarts}")
 }
+
+/// The operations on reference counts among a hundred from which a search that did not end says how to leave them out.
+const MANY_COUNTS: usize = 67;
 
 /// Adds the notes that a reader needs about the executions.
 fn note_tally(report: &mut Report, tally: &Counts, settings: &Settings, weakened: Option<&str>) {

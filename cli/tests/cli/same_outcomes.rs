@@ -59,7 +59,7 @@ fn explore(name: &str, std: &str, seeds: Range<u64>) -> (std::path::PathBuf, Vec
     }
     fs::create_dir(&outcomes).unwrap();
     let arguments: &[&str] = match is_unmodified {
-        true => &["test", "--unmodified", "--races", "--release", "--lib", "--json"],
+        true => &["test", "--unmodified", "--release", "--lib", "--json"],
         false => &["test", "--release", "--lib", "--json"],
     };
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("same-outcomes-target");

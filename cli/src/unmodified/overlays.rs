@@ -38,6 +38,7 @@ const SOURCES: [(&str, Files, &str); 4] = [
         &[
             ("lib.rs", include_str!("../../overlays/test.rs")),
             ("arguments.rs", include_str!("../../overlays/arguments.rs")),
+            ("beginning.rs", include_str!("../../overlays/beginning.rs")),
         ],
         "intermezzo = {{intermezzo}}\nlibtest-mimic = \"0.8\"\n",
     ),

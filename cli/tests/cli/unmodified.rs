@@ -322,6 +322,7 @@ fn ordinary_tests_are_explored_and_their_failures_replayed() {
         ("ordinary::tests::words_are_counted", "pass"),
         ("ordinary::tests::statics_are_fresh", "pass"),
         ("ordinary::tests::a_message_comes", "pass"),
+        ("ordinary::tests::an_execution_begins_as_the_process_does", "pass"),
         ("ordinary::tests::it_panics", "pass"),
         ("ordinary::tests::atomics_have_the_layout_of_std", "pass"),
         ("ordinary::tests::addresses_are_the_same", "pass"),

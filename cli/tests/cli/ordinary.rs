@@ -17,9 +17,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 static STOP: AtomicBool = AtomicBool::new(false);
+static IDLE: AtomicUsize = AtomicUsize::new(0);
 static COUNT: Mutex<usize> = Mutex::new(0);
 const SHORT: Duration = Duration::from_millis(10);
 
@@ -55,6 +56,34 @@ fn left_in_two_threads() {
     for _ in 0..2 {
         thread::spawn(|| while !STOP.load(SeqCst) {});
     }
+}
+// As the threads of sled wait, by parking_lot: they look at the clock before and after.
+fn idle() {
+    IDLE.fetch_add(1, SeqCst);
+    let until = Instant::now() + Duration::from_secs(1);
+    loop {
+        let now = Instant::now();
+        if now >= until {
+            break;
+        }
+        thread::park_timeout(until - now);
+    }
+    IDLE.fetch_sub(1, SeqCst);
+}
+#[test]
+fn left_idle() {
+    thread::spawn(|| loop { idle() });
+}
+#[test]
+fn left_idle_in_two_threads() {
+    for _ in 0..2 {
+        thread::spawn(|| loop { idle() });
+    }
+}
+#[test]
+fn left_idle_while_main_sleeps() {
+    thread::spawn(|| loop { idle() });
+    thread::sleep(Duration::from_secs(100));
 }
 #[test]
 fn ended_by_itself() {
@@ -234,7 +263,7 @@ fn threads_that_a_test_leaves_are_no_livelock() {
     let arguments = ["test", "--unmodified", "--json", "--executions", "1000"];
     let all = run(&project, &arguments).ends_with(1).json();
     let reports = all["reports"].as_array().unwrap();
-    assert_eq!(reports.len(), 8);
+    assert_eq!(reports.len(), 11);
     for report in reports {
         let name = report["program"].as_str().unwrap();
         let is_cut = report["limits"]

@@ -138,6 +138,7 @@ fn lay_over_std() {
         intermezzo::unmodified::c_io::take_over();
         intermezzo::unmodified::c_time::take_over();
         intermezzo::unmodified::c_random::take_over();
+        intermezzo::unmodified::c_semaphores::take_over();
     }
     restore_statics();
     if let Some(root) = noted("watched").next() {
@@ -229,7 +230,6 @@ fn restore_statics() {
     }
 }
 
-/// Runs a test that says itself what is explored, because its crate uses intermezzo.
 /// Has each execution begin in the directory and with the environment variables with which the process began.
 fn restore_beginning() {
     let beginning = beginning::Beginning::of_process();
@@ -244,6 +244,7 @@ fn restore_beginning() {
     intermezzo::unmodified::around_executions(Box::new(before), Box::new(|| ()));
 }
 
+/// Runs a test that says itself what is explored, because its crate uses intermezzo.
 fn run(should_panic: ShouldPanic, body: fn() -> Result<(), String>) -> Result<(), Failed> {
     match (should_panic, std::panic::catch_unwind(body)) {
         (No, Ok(result)) => result.map_err(Failed::from),
@@ -301,8 +302,8 @@ fn krate() -> String {
 
 /// Programs that are explored as a whole.
 pub mod program {
-    use super::{NOTES, lay_over_std, noted, variable};
     use super::beginning::Beginning;
+    use super::{NOTES, lay_over_std, noted, variable};
     use intermezzo::settings::variables::{COMMAND_LIMIT, NEXT_WRAPPER, SET_UP, TEAR_DOWN};
     use intermezzo::{Source, unmodified};
     use std::ffi::{OsStr, OsString};

@@ -282,6 +282,7 @@ fn unsafe_code_stays_in_its_rooms() {
         // Ordinary crates, and the harness that has their statics restored.
         "cli/tests/cli/real_schedulers.rs",
         "cli/overlays/test.rs",
+        "cli/overlays/beginning.rs",
         // Ordinary crates with data races, and without.
         "cli/tests/cli/configured.rs",
         "cli/tests/cli/races/",

@@ -2,6 +2,7 @@
 //! `main` of a program.
 
 mod arguments;
+mod beginning;
 
 use intermezzo::Source;
 use libtest_mimic::{Failed, Trial};
@@ -122,6 +123,7 @@ impl<T: Outcome, E: std::fmt::Debug> Outcome for Result<T, E> {
 /// Runs the tests of a test binary: its `main`.
 pub fn test_main_static(tests: &[&TestDescAndFn]) {
     lay_over_std();
+    restore_beginning();
     let krate = krate();
     let trials: Vec<Trial> = tests.iter().filter_map(|test| trial(&krate, test)).collect();
     libtest_mimic::run(&arguments::of(&trials), trials).exit();
@@ -136,6 +138,7 @@ fn lay_over_std() {
         intermezzo::unmodified::c_io::take_over();
         intermezzo::unmodified::c_time::take_over();
         intermezzo::unmodified::c_random::take_over();
+        intermezzo::unmodified::c_semaphores::take_over();
     }
     restore_statics();
     if let Some(root) = noted("counted").next() {
@@ -230,6 +233,20 @@ fn restore_statics() {
     }
 }
 
+/// Has each execution begin in the directory and with the environment variables with which the process began.
+fn restore_beginning() {
+    let beginning = beginning::Beginning::of_process();
+    let before = move || {
+        beginning.restore_variables();
+        // A process that cannot return to its directory is not at its beginning.
+        if let Err(trouble) = beginning.restore_directory() {
+            eprintln!("intermezzo: {trouble}");
+            std::process::exit(2);
+        }
+    };
+    intermezzo::unmodified::around_executions(Box::new(before), Box::new(|| ()));
+}
+
 /// Runs a test that says itself what is explored, because its crate uses intermezzo.
 fn run(should_panic: ShouldPanic, body: fn() -> Result<(), String>) -> Result<(), Failed> {
     match (should_panic, std::panic::catch_unwind(body)) {
@@ -288,6 +305,7 @@ fn krate() -> String {
 
 /// Programs that are explored as a whole.
 pub mod program {
+    use super::beginning::Beginning;
     use super::{NOTES, lay_over_std, noted, variable};
     use intermezzo::settings::variables::{COMMAND_LIMIT, NEXT_WRAPPER, SET_UP, TEAR_DOWN};
     use intermezzo::{Source, unmodified};
@@ -405,7 +423,7 @@ pub mod program {
             let beginning = beginning.clone();
             move || {
                 beginning.restore_variables();
-                command.as_ref().map_or(Ok(()), |command| command.run(beginning.directory.as_deref()))
+                command.as_ref().map_or(Ok(()), |command| command.run(beginning.directory()))
             }
         });
         let program = program.to_owned();
@@ -421,48 +439,6 @@ pub mod program {
             }
         };
         unmodified::around_executions(Box::new(before), Box::new(after));
-    }
-
-    /// The directory and the environment variables with which the process began.
-    struct Beginning {
-        /// `None` if there is none: then there is nothing to restore.
-        directory: Option<PathBuf>,
-        variables: Vec<(OsString, OsString)>,
-    }
-
-    impl Beginning {
-        fn of_process() -> Beginning {
-            Beginning {
-                directory: env::current_dir().ok(),
-                variables: env::vars_os().collect(),
-            }
-        }
-
-        fn restore_directory(&self) -> Result<(), String> {
-            let Some(directory) = &self.directory else {
-                return Ok(());
-            };
-            env::set_current_dir(directory)
-                .map_err(|error| format!("its executions cannot begin in {}: {error}", directory.display()))
-        }
-
-        /// Restores the variables, in their order, if the program has changed one.
-        fn restore_variables(&self) {
-            if env::vars_os().eq(self.variables.iter().cloned()) {
-                return;
-            }
-            // Windows has variables of its own with such names, which are not for programs.
-            let is_ours = |name: &OsStr| !name.as_encoded_bytes().starts_with(b"=");
-            for (name, _) in env::vars_os().filter(|(name, _)| is_ours(name)) {
-                // SAFETY: between executions the program runs on no thread, unless code in C has started one. Then the
-                // program itself has changed a variable while that thread was there.
-                unsafe { env::remove_var(name) };
-            }
-            for (name, value) in self.variables.iter().filter(|(name, _)| is_ours(name)) {
-                // SAFETY: as above.
-                unsafe { env::set_var(name, value) };
-            }
-        }
     }
 
     /// Ends the process, because the program cannot be explored for this reason.

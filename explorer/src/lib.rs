@@ -78,7 +78,7 @@ pub mod unmodified {
     pub use intermezzo_lookalikes::assembly::{Assembly, assembly};
     pub use intermezzo_lookalikes::{TRANSPARENT, process, streams};
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    pub use intermezzo_lookalikes::{c_io, c_random, c_time, futex};
+    pub use intermezzo_lookalikes::{c_io, c_random, c_semaphores, c_time, futex};
 
     /// The directories of the sources that are compiled into the crates that use them.
     pub const SOURCES: [&str; 2] = [

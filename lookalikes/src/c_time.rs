@@ -44,7 +44,7 @@ pub(crate) fn beginning(clock: clockid_t) -> Option<Duration> {
 }
 
 /// Reads the virtual clock.
-fn look(engine: Engine) -> Duration {
+pub(crate) fn look(engine: Engine) -> Duration {
     // The caller's place is not known, because C's calls do not pass it on.
     Duration::from_nanos(engine.look_at_clock(engine.last_site()))
 }
@@ -64,7 +64,7 @@ fn pause(engine: Engine, time: Duration) {
 ///
 /// # Safety
 /// The pointer is null, or points to a valid time.
-unsafe fn duration(time: *const timespec) -> Option<Duration> {
+pub(crate) unsafe fn duration(time: *const timespec) -> Option<Duration> {
     // SAFETY: as the caller says.
     let time = unsafe { time.as_ref()? };
     let nanoseconds = u32::try_from(time.tv_nsec).ok()?;

@@ -19,7 +19,7 @@ use std::time::Duration;
 
 /// The result of a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Waited {
+pub(crate) enum Waited {
     /// The task was woken, or woke for no reason.
     Woken,
     /// The word did not have the expected value.
@@ -29,7 +29,7 @@ enum Waited {
 }
 
 /// Waits at a word, if it has this value, until a wake-up that has one of these bits.
-fn wait(at: At<'_>, expected: u32, bits: u32, limit: Option<Duration>) -> Waited {
+pub(crate) fn wait(at: At<'_>, expected: u32, bits: u32, limit: Option<Duration>) -> Waited {
     let engine = at.engine;
     let limits = || match engine.wakes_spuriously() {
         true => None,
@@ -50,7 +50,7 @@ fn wait(at: At<'_>, expected: u32, bits: u32, limit: Option<Duration>) -> Waited
 ///
 /// The system looks only at the word's address, so its memory may be freed before the call, as soon as the waiter sees
 /// that it may go on. Then no task waits there.
-fn wake(at: At<'_>, most: usize, bits: u32) -> usize {
+pub(crate) fn wake(at: At<'_>, most: usize, bits: u32) -> usize {
     let engine = at.engine;
     engine.needs_no_memory(true);
     let (access, value) = at.begin();

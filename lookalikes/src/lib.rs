@@ -20,6 +20,9 @@ mod c_library;
 pub mod c_random;
 #[cfg(all(feature = "unmodified", target_os = "linux", target_env = "gnu"))]
 #[doc(hidden)]
+pub mod c_semaphores;
+#[cfg(all(feature = "unmodified", target_os = "linux", target_env = "gnu"))]
+#[doc(hidden)]
 pub mod c_time;
 pub mod cell;
 pub mod collections;

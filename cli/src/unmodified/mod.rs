@@ -5,6 +5,7 @@
 //! they are. The overlays are built once for each toolchain ([`overlays`]), and cargo calls us instead of the compiler,
 //! so that the crates get them ([`wrapper`]).
 
+mod copies;
 mod overlays;
 mod program;
 mod statics;

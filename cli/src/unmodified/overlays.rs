@@ -3,7 +3,7 @@
 //!
 //! They are in the user's cache directory, or in that of `INTERMEZZO_CACHE`.
 
-use super::{metadata, said_by, statics, unused};
+use super::{copies, said_by, statics, unused};
 use crate::cargo;
 use crate::output;
 use crate::problem::Problem;
@@ -38,6 +38,7 @@ const SOURCES: [(&str, Files, &str); 4] = [
         &[
             ("lib.rs", include_str!("../../overlays/test.rs")),
             ("arguments.rs", include_str!("../../overlays/arguments.rs")),
+            ("beginning.rs", include_str!("../../overlays/beginning.rs")),
         ],
         "intermezzo = {{intermezzo}}\nlibtest-mimic = \"0.8\"\n",
     ),
@@ -48,15 +49,8 @@ const SOURCES: [(&str, Files, &str); 4] = [
     ),
 ];
 
-/// The manifest of their workspace.
-const WORKSPACE: &str = "[workspace]\nresolver = \"3\"\n\
-     members = [\"std\", \"core\", \"test\", \"arena\"]\nexclude = [\"serde_json\"]\n";
-
-/// The part of the workspace's manifest that makes the overlays depend on a copy of serde_json.
-const PATCH: &str = "\n[patch.crates-io]\nserde_json = { path = \"serde_json\" }\n";
-
-/// The line of serde_json by which its values are compared with numbers.
-const COMPARISONS: &str = "mod partial_eq;\n";
+/// The directories of their workspace.
+const MEMBERS: &str = "\"std\", \"core\", \"test\", \"arena\"";
 
 /// The overlays, built.
 pub(super) struct Overlays {
@@ -86,7 +80,9 @@ impl Overlays {
         let _alone = lock(&place)?;
         unused::mark(&place);
         write(&place, &dependency)?;
-        patch(&place, &host, &toolchain)?;
+        copies::make(&place, &host, cargo_for_overlays(&place, &toolchain))?;
+        // Now with the copies.
+        write(&place, &dependency)?;
         let release = place.join("target").join("release");
         let built = || -> Option<String> {
             let bytes: Option<Vec<_>> = SOURCES
@@ -263,71 +259,12 @@ fn write(place: &Path, dependency: &str) -> Result<(), Problem> {
             write(place.join(name).join("src").join(file), text)?;
         }
     }
-    // The patch comes later.
-    if !place.join("serde_json").exists() {
-        write(place.join("Cargo.toml"), WORKSPACE)?;
-    }
+    write(place.join("Cargo.toml"), &copies::manifest(place, MEMBERS))?;
     // The versions that it was tested with.
     if let Ok(versions) = fs::read_to_string(Path::new(CHECKOUT).join("Cargo.lock"))
         && !place.join("Cargo.lock").exists()
     {
         write(place.join("Cargo.lock"), &versions)?;
-    }
-    Ok(())
-}
-
-/// Copies serde_json without its implementations of `PartialEq` for numbers and strings, and has the overlays use the
-/// copy. The implementations of a crate below std are seen by all others: with these, `number == text.parse().unwrap()`
-/// would no longer say which type is meant.
-fn patch(place: &Path, host: &str, toolchain: &Path) -> Result<(), Problem> {
-    let copy = place.join("serde_json");
-    if copy.exists() {
-        return Ok(());
-    }
-    let manifest = place.join("Cargo.toml").into_os_string();
-    let arguments = vec!["--manifest-path".into(), manifest];
-    let metadata = metadata(arguments, host, cargo_for_overlays(place, toolchain))?;
-    let packages = metadata["packages"].as_array();
-    let package = packages.and_then(|all| all.iter().find(|package| package["name"] == "serde_json"));
-    let manifest = package.and_then(|package| package["manifest_path"].as_str());
-    let Some(source) = manifest.and_then(|path| Path::new(path).parent()) else {
-        return Ok(());
-    };
-    let values = source.join("src").join("value").join("mod.rs");
-    let Ok(text) = fs::read_to_string(values) else {
-        return Ok(());
-    };
-    if text.matches(COMPARISONS).count() != 1 {
-        return Ok(());
-    }
-    let help = "set INTERMEZZO_CACHE to a directory that can be written";
-    let trouble = |error: std::io::Error| Problem::file("write", &copy, &error, help);
-    // Whole or not at all.
-    let begun = place.join("serde_json.begun");
-    copy_all(source, &begun)
-        .and_then(|()| {
-            fs::write(
-                begun.join("src").join("value").join("mod.rs"),
-                text.replace(COMPARISONS, ""),
-            )
-        })
-        .and_then(|()| fs::write(place.join("Cargo.toml"), format!("{WORKSPACE}{PATCH}")))
-        .and_then(|()| fs::rename(&begun, &copy))
-        .map_err(trouble)
-}
-
-/// Copies a directory with all that is in it.
-fn copy_all(from: &Path, to: &Path) -> std::io::Result<()> {
-    fs::create_dir_all(to)?;
-    for entry in fs::read_dir(from)? {
-        let path = entry?.path();
-        let copy = to.join(path.file_name().unwrap_or_default());
-        if path.is_dir() {
-            copy_all(&path, &copy)?;
-        } else {
-            // The registry's files may be read-only, and their permissions would be copied, too.
-            fs::write(&copy, fs::read(&path)?)?;
-        }
     }
     Ok(())
 }
@@ -343,7 +280,7 @@ fn build(place: &Path, quiet: bool, toolchain: &Path) -> Result<(), Problem> {
         .arg(place.join("Cargo.toml"))
         .env("CARGO_TARGET_DIR", place.join("target"))
         .env("CARGO_BUILD_BUILD_DIR", place.join("target"))
-        // What the user sets for the project is not for them. The copy of serde_json has functions that nothing uses.
+        // What the user sets for the project is not for them. The copies have functions that nothing uses.
         .env("RUSTFLAGS", "-Awarnings -Cforce-frame-pointers=yes")
         .env_remove("CARGO_ENCODED_RUSTFLAGS")
         .env_remove("CARGO_BUILD_TARGET");

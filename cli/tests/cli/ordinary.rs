@@ -17,9 +17,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 static STOP: AtomicBool = AtomicBool::new(false);
+static IDLE: AtomicUsize = AtomicUsize::new(0);
 static COUNT: Mutex<usize> = Mutex::new(0);
 const SHORT: Duration = Duration::from_millis(10);
 
@@ -56,6 +57,34 @@ fn left_in_two_threads() {
         thread::spawn(|| while !STOP.load(SeqCst) {});
     }
 }
+// As the threads of sled wait, by parking_lot: they look at the clock before and after.
+fn idle() {
+    IDLE.fetch_add(1, SeqCst);
+    let until = Instant::now() + Duration::from_secs(1);
+    loop {
+        let now = Instant::now();
+        if now >= until {
+            break;
+        }
+        thread::park_timeout(until - now);
+    }
+    IDLE.fetch_sub(1, SeqCst);
+}
+#[test]
+fn left_idle() {
+    thread::spawn(|| loop { idle() });
+}
+#[test]
+fn left_idle_in_two_threads() {
+    for _ in 0..2 {
+        thread::spawn(|| loop { idle() });
+    }
+}
+#[test]
+fn left_idle_while_main_sleeps() {
+    thread::spawn(|| loop { idle() });
+    thread::sleep(Duration::from_secs(100));
+}
 #[test]
 fn ended_by_itself() {
     thread::spawn(|| {
@@ -83,6 +112,98 @@ fn bug_while_it_runs() {
     });
     seen.store(*COUNT.lock().unwrap(), SeqCst);
     assert_eq!(seen.load(SeqCst), *COUNT.lock().unwrap());
+}
+"#;
+
+/// C's semaphores, which the crate ctrlc waits for.
+const SEMAPHORES: &str = r#"
+#![cfg(all(test, target_os = "linux", target_env = "gnu"))]
+use std::thread;
+
+#[repr(C, align(8))]
+struct Semaphore([u64; 4]);
+unsafe extern "C" {
+    fn sem_init(semaphore: *mut Semaphore, is_shared: i32, count: u32) -> i32;
+    fn sem_post(semaphore: *mut Semaphore) -> i32;
+    fn sem_wait(semaphore: *mut Semaphore) -> i32;
+    fn sem_trywait(semaphore: *mut Semaphore) -> i32;
+    fn sem_timedwait(semaphore: *mut Semaphore, until: *const [i64; 2]) -> i32;
+    fn sem_getvalue(semaphore: *mut Semaphore, into: *mut i32) -> i32;
+    fn time(into: *mut i64) -> i64;
+}
+
+static mut SEMAPHORE: Semaphore = Semaphore([0; 4]);
+static mut VALUE: u32 = 0;
+
+fn semaphore(count: u32) -> *mut Semaphore {
+    let semaphore = &raw mut SEMAPHORE;
+    assert_eq!(unsafe { sem_init(semaphore, 0, count) }, 0);
+    semaphore
+}
+fn count() -> i32 {
+    let mut count = 7;
+    assert_eq!(unsafe { sem_getvalue(&raw mut SEMAPHORE, &mut count) }, 0);
+    count
+}
+#[test]
+fn one_posts() {
+    let semaphore = semaphore(0);
+    let other = thread::spawn(|| unsafe {
+        VALUE = 1;
+        sem_post(&raw mut SEMAPHORE);
+    });
+    unsafe {
+        assert_eq!(sem_wait(semaphore), 0);
+        assert_eq!(VALUE, 1);
+    }
+    other.join().unwrap();
+    assert_eq!((count(), unsafe { sem_trywait(semaphore) }), (0, -1));
+}
+#[test]
+fn bug_posts_first() {
+    let semaphore = semaphore(0);
+    let other = thread::spawn(|| unsafe {
+        sem_post(&raw mut SEMAPHORE);
+        VALUE = 1;
+    });
+    unsafe {
+        assert_eq!(sem_wait(semaphore), 0);
+        assert_eq!(VALUE, 1);
+    }
+    other.join().unwrap();
+}
+#[test]
+fn one_at_a_time() {
+    let semaphore = semaphore(1);
+    let add = || unsafe {
+        sem_wait(&raw mut SEMAPHORE);
+        VALUE += 1;
+        sem_post(&raw mut SEMAPHORE);
+    };
+    let others = [(); 2].map(|()| thread::spawn(add));
+    for other in others {
+        other.join().unwrap();
+    }
+    assert_eq!((count(), unsafe { VALUE }), (1, 2));
+    assert_eq!(unsafe { (sem_post(semaphore), sem_trywait(semaphore), sem_trywait(semaphore)) }, (0, 0, 0));
+}
+#[test]
+fn bug_takes_two() {
+    let semaphore = semaphore(1);
+    unsafe { sem_wait(semaphore) };
+    thread::spawn(|| unsafe { sem_wait(&raw mut SEMAPHORE) }).join().unwrap();
+}
+#[test]
+fn left_waiting() {
+    semaphore(0);
+    thread::spawn(|| unsafe { sem_wait(&raw mut SEMAPHORE) });
+}
+#[test]
+fn an_hour_passes() {
+    let semaphore = semaphore(0);
+    let began = unsafe { time(std::ptr::null_mut()) };
+    assert_eq!(unsafe { sem_timedwait(semaphore, &[began + 3600, 0]) }, -1);
+    assert!(unsafe { time(std::ptr::null_mut()) } >= began + 3600);
 }
 "#;
 
@@ -234,7 +355,7 @@ fn threads_that_a_test_leaves_are_no_livelock() {
     let arguments = ["test", "--unmodified", "--json", "--executions", "1000"];
     let all = run(&project, &arguments).ends_with(1).json();
     let reports = all["reports"].as_array().unwrap();
-    assert_eq!(reports.len(), 8);
+    assert_eq!(reports.len(), 11);
     for report in reports {
         let name = report["program"].as_str().unwrap();
         let is_cut = report["limits"]
@@ -249,6 +370,32 @@ fn threads_that_a_test_leaves_are_no_livelock() {
             assert_eq!(is_cut, test.starts_with("left_"), "{report:#}");
             assert_eq!(report["coverage"]["kind"] != "exhaustive", is_cut, "{report:#}");
         }
+    }
+}
+
+#[test]
+#[cfg_attr(
+    not(all(target_os = "linux", target_env = "gnu")),
+    ignore = "semaphores are controlled with glibc"
+)]
+fn semaphores_of_c_are_controlled() {
+    let project = project_of("semaphores", "", SEMAPHORES);
+    let all = run(&project, &["test", "--unmodified", "--races", "--json"])
+        .ends_with(1)
+        .json();
+    let reports = all["reports"].as_array().unwrap();
+    assert_eq!(reports.len(), 6);
+    for report in reports {
+        let name = report["program"].as_str().unwrap();
+        let kind = match name {
+            "semaphores::bug_posts_first" => "data_race",
+            "semaphores::bug_takes_two" => "deadlock",
+            _ => {
+                assert_eq!(report["verdict"], "pass", "{report:#}");
+                continue;
+            }
+        };
+        assert_eq!(report["findings"][0]["kind"], kind, "{report:#}");
     }
 }
 

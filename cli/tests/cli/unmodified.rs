@@ -190,6 +190,30 @@ mod tests {
         lengths.insert("one".into(), lengths.len());
         let is_empty: fn(&HashMap<String, usize>) -> bool = HashMap::is_empty;
         assert!(!is_empty(&lengths) && lengths["one"] == "0".parse().unwrap());
+        // As sled does.
+        let bytes: &[u8] = b"one";
+        let copy: Vec<u8> = bytes.as_ref().into();
+        assert_eq!(copy, bytes);
+    }
+
+    static TURNS: AtomicUsize = AtomicUsize::new(0);
+
+    #[test]
+    fn an_execution_begins_as_the_process_does() {
+        let begins = || {
+            assert!(std::path::Path::new("Cargo.toml").exists());
+            assert!(std::env::var_os("CARGO").is_some() && std::env::var_os("NEW").is_none());
+        };
+        begins();
+        let other = thread::spawn(|| TURNS.fetch_add(1, SeqCst));
+        if TURNS.fetch_add(1, SeqCst) == 0 {
+            unsafe {
+                std::env::set_var("NEW", "1");
+                std::env::remove_var("CARGO");
+            }
+            std::env::set_current_dir("src").unwrap();
+        }
+        other.join().unwrap();
     }
 
     #[test]
@@ -298,6 +322,7 @@ fn ordinary_tests_are_explored_and_their_failures_replayed() {
         ("ordinary::tests::words_are_counted", "pass"),
         ("ordinary::tests::statics_are_fresh", "pass"),
         ("ordinary::tests::a_message_comes", "pass"),
+        ("ordinary::tests::an_execution_begins_as_the_process_does", "pass"),
         ("ordinary::tests::it_panics", "pass"),
         ("ordinary::tests::atomics_have_the_layout_of_std", "pass"),
         ("ordinary::tests::addresses_are_the_same", "pass"),

@@ -7,7 +7,9 @@
 //!
 //! Each read moves the clock: by a microsecond the first time, and by twice as much with each further read by the same
 //! task at the same place. If the task did something in between, the next read begins with a microsecond again, so that
-//! work takes little time. That holds only for the first reads, so that every loop that waits for time to pass ends.
+//! work takes little time. That holds only for the first reads, so that every loop that waits for time to pass ends. The
+//! later reads then move the clock so far that a wait with a limit may be over before it begins. So they give way to other
+//! tasks, as a time-out does.
 //! The distance does not depend on other tasks. So their steps commute with a read, unless they access the clock.
 
 use super::at_rest::AT_REST;
@@ -79,22 +81,23 @@ impl Engine {
     /// Reads the clock, which moves it. Returns virtual time in nanoseconds since the execution began.
     pub fn look_at_clock(self, site: Site) -> u64 {
         self.read_clock(Class::Write, site);
-        self.with(|rt| {
+        let (time, is_slow) = self.with(|rt| {
             let task = rt.tasks.current();
             let events = rt.record.events.as_slice();
             let same = |place: &&mut Place| place.task == task && place.site == site;
-            let tick = match rt.world.looks.places.iter_mut().find(same) {
+            let (tick, is_slow) = match rt.world.looks.places.iter_mut().find(same) {
                 Some(place) => {
                     let mut since = events[place.events..].iter();
                     let waits = !since.any(|event| event.task == task && does_something(event));
                     place.count += 1;
                     place.events = events.len();
-                    place.tick = if waits || place.count > LOOKS_SLOW {
+                    let is_slow = place.count > LOOKS_SLOW;
+                    place.tick = if waits || is_slow {
                         place.tick.saturating_mul(2).min(TICK_MAX)
                     } else {
                         TICK
                     };
-                    place.tick
+                    (place.tick, is_slow)
                 }
                 None => {
                     rt.world.looks.places.push(Place {
@@ -104,13 +107,20 @@ impl Engine {
                         events: events.len(),
                         tick: TICK,
                     });
-                    TICK
+                    (TICK, false)
                 }
             };
             let time = rt.world.clock().saturating_add(tick);
             rt.world.advance_time(time, &mut rt.ready, &rt.tasks);
-            rt.world.clock()
-        })
+            if is_slow {
+                rt.ready.give_way(task);
+            }
+            (rt.world.clock(), is_slow)
+        });
+        if is_slow {
+            self.end_if_left_over();
+        }
+        time
     }
 
     /// Advances virtual time to `time`, unless it is already later.

@@ -6,13 +6,13 @@ use super::dispatch::Next;
 use super::{AT_REST, Engine, Runtime, Stop};
 use intermezzo_sdk::SyncVarOp;
 
-/// The number of yields, sleeps and time-outs of each such task after which the execution ends. What a test leaves behind
-/// either ends long before, or never.
+/// The number of yields, sleeps, time-outs and late reads of the clock of each such task after which the execution ends.
+/// What a test leaves behind either ends long before, or never.
 pub const ROUNDS_LEFT_OVER: u32 = 100;
 
 impl Engine {
-    /// Handles a yield, a sleep or a time-out of the current task: ends the execution if only tasks are left that went round
-    /// often enough, or wait.
+    /// Handles a yield, a sleep, a time-out or a late read of the clock of the current task: ends the execution if only tasks
+    /// are left that went round often enough, or wait.
     #[inline]
     pub(super) fn end_if_left_over(self) {
         let ends = self

@@ -148,7 +148,7 @@ pub mod arch {
     #[cfg(target_arch = "x86_64")]
     pub mod x86_64 {
         pub use ::std::arch::x86_64::*;
-        pub use intermezzo::unmodified::{_mm_mfence, cmpxchg16b};
+        pub use intermezzo::unmodified::{__rdtscp, _mm_mfence, _rdtsc, cmpxchg16b};
     }
 }
 

@@ -74,7 +74,7 @@ pub mod unmodified {
     pub use intermezzo_engine::runtime::races::{see_counts, watch_memory};
     pub use intermezzo_engine::runtime::{around_executions, keep_statics, lay_over_std};
     #[cfg(target_arch = "x86_64")]
-    pub use intermezzo_lookalikes::assembly::x86_64::{_mm_mfence, cmpxchg16b};
+    pub use intermezzo_lookalikes::assembly::x86_64::{__rdtscp, _mm_mfence, _rdtsc, cmpxchg16b};
     pub use intermezzo_lookalikes::assembly::{Assembly, assembly};
     pub use intermezzo_lookalikes::{TRANSPARENT, process, streams};
     #[cfg(all(target_os = "linux", target_env = "gnu"))]

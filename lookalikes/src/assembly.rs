@@ -2,6 +2,9 @@
 //!
 //! Its accesses to memory are not seen. Its fences are fences under the memory model. If it may access memory that other
 //! tasks use, a pass says that this was not seen.
+//!
+//! Of the processor's intrinsics, those that order memory are treated in the same way, and those that count time are on the
+//! virtual clock.
 
 use crate::sync::atomic::fence;
 use intermezzo_engine::runtime::Engine;
@@ -19,9 +22,10 @@ pub struct Assembly {
 impl Assembly {
     /// Reads the arguments of an `asm!`, as `stringify!` gives them.
     ///
-    /// Instructions with the prefix `lock`, `mfence` and aarch64's `dmb ish` and `dmb sy` are fences. One with `lock` changes
-    /// memory, too. If it is the only instruction, and has no results, it is taken for a fence only: crates use it as one
-    /// where it is faster than `mfence`, on a variable that nothing else uses.
+    /// Instructions with the prefix `lock`, `mfence` and aarch64's `dmb ish` and `dmb sy` are fences. So is `xchg` with a place
+    /// in memory, which has the prefix implicitly. One with `lock` changes memory, too. If it is the only instruction, and has
+    /// no results, it is taken for a fence only: crates use it as one where it is faster than `mfence`, on a variable that
+    /// nothing else uses.
     pub const fn of(arguments: &str) -> Assembly {
         let text = arguments.as_bytes();
         let mut template = Template::new();
@@ -87,6 +91,8 @@ struct Template {
     line_begins: bool,
     /// The last word was `dmb`.
     is_barrier: bool,
+    /// The instruction is an exchange, and no place in memory was read in it so far.
+    is_exchange: bool,
 }
 
 impl Template {
@@ -96,6 +102,7 @@ impl Template {
             fences: 0,
             line_begins: true,
             is_barrier: false,
+            is_exchange: false,
         }
     }
 
@@ -125,6 +132,10 @@ impl Template {
                     at += 1;
                 }
                 continue;
+            } else if byte == b'[' || byte == b'(' {
+                // Places in memory have brackets in Intel's syntax, and parentheses in AT&T's.
+                self.fences += self.is_exchange as u32;
+                self.is_exchange = false;
             } else if byte == b'{' {
                 self.operand();
                 while at < text.len() && text[at] != b'"' && text[at] != b'}' {
@@ -147,6 +158,7 @@ impl Template {
     /// Takes in the operand of an instruction.
     const fn operand(&mut self) {
         self.instructions += self.line_begins as u32;
+        self.is_exchange &= !self.line_begins;
         (self.line_begins, self.is_barrier) = (false, false);
     }
 
@@ -156,6 +168,7 @@ impl Template {
             self.instructions += 1;
             self.fences += (is(text, from, to, b"lock") || is(text, from, to, b"mfence")) as u32;
             self.is_barrier = is(text, from, to, b"dmb");
+            self.is_exchange = is_exchange(text, from, to);
             self.line_begins = false;
         } else {
             let is_of_all = is(text, from, to, b"ish") || is(text, from, to, b"sy");
@@ -163,6 +176,12 @@ impl Template {
             self.is_barrier = false;
         }
     }
+}
+
+/// `true` if the word is an `xchg`, with or without the suffix that it may have in AT&T's syntax.
+const fn is_exchange(text: &[u8], from: usize, to: usize) -> bool {
+    let has_suffix = to > from && matches!(text[to - 1], b'b' | b'w' | b'l' | b'q');
+    is(text, from, to - has_suffix as usize, b"xchg")
 }
 
 /// Returns the place of the end of a string, from its first byte on.
@@ -188,12 +207,51 @@ pub fn assembly(assembly: Assembly) {
     }
 }
 
-/// The intrinsics of the processor that order memory, or access it atomically.
+/// The intrinsics of the processor that order memory, access it atomically, or count time.
 #[cfg(target_arch = "x86_64")]
 pub mod x86_64 {
     use super::{Assembly, assembly};
+    use intermezzo_engine::runtime::{Engine, Site};
     use std::arch::x86_64 as real;
+    use std::sync::OnceLock;
     use std::sync::atomic::Ordering;
+    use std::time::Instant;
+
+    /// The time-stamp counter when it is first read outside executions: a processor's has counted since it was started.
+    const BEGINNING: u64 = 1 << 48;
+
+    /// The counter when an execution begins: more than it reaches outside executions, because it never goes back.
+    const BEGINNING_INSIDE: u64 = 1 << 50;
+
+    /// Returns the time-stamp counter, which counts nanoseconds. Crates find out how fast it counts, often before a test
+    /// begins. So it counts as fast outside executions.
+    fn counter(site: Site) -> u64 {
+        static BEGAN: OnceLock<Instant> = OnceLock::new();
+        match Engine::current() {
+            Some(engine) => BEGINNING_INSIDE + engine.look_at_clock(site),
+            None => BEGINNING + BEGAN.get_or_init(Instant::now).elapsed().as_nanos() as u64,
+        }
+    }
+
+    /// `std::arch::x86_64::_rdtsc`, on the virtual clock.
+    ///
+    /// # Safety
+    /// None is needed.
+    #[track_caller]
+    pub unsafe fn _rdtsc() -> u64 {
+        counter(Site::caller())
+    }
+
+    /// `std::arch::x86_64::__rdtscp`, on the virtual clock. All tasks run on the processor with the number 0.
+    ///
+    /// # Safety
+    /// That of the intrinsic: `processor` is valid.
+    #[track_caller]
+    pub unsafe fn __rdtscp(processor: *mut u32) -> u64 {
+        // SAFETY: the caller's.
+        unsafe { processor.write(0) };
+        counter(Site::caller())
+    }
 
     /// `std::arch::x86_64::_mm_mfence`
     ///
@@ -312,6 +370,36 @@ mod tests {
             BOTH
         );
         assert_eq!(read!("2:", "lock not qword ptr [{0}]", in(reg) at), BOTH);
+    }
+
+    #[test]
+    fn exchanges_with_memory_are_fences() {
+        assert_eq!(read!("xchg [{p}], {v}", p = in(reg) at, v = inout(reg) by), BOTH);
+        assert_eq!(
+            read!("xchg {0:e}, dword ptr [{1}]", inout(reg) by, in(reg) at),
+            BOTH
+        );
+        assert_eq!(
+            read!("xchgq {0}, ({1})", inout(reg) by, in(reg) at, options(att_syntax)),
+            BOTH
+        );
+        assert_eq!(read!("xchg rax, fs:[0]", inout("rax") by), BOTH);
+        assert_eq!(
+            read!("mov {0:r}, rbx", "cpuid", "xchg {0:r}, rbx", out(reg) value, options(nomem)),
+            NOTHING
+        );
+        assert_eq!(
+            read!("xchg {0}, {1}", "mov [{2}], {0}", inout(reg) by, inout(reg) value, in(reg) at),
+            ACCESS
+        );
+        assert_eq!(
+            read!("xchg {0}, {1}\n {{nop}} [{2}]", inout(reg) by, inout(reg) value, in(reg) at),
+            ACCESS
+        );
+        assert_eq!(
+            read!("cmpxchg [{0}], {1}", in(reg) at, in(reg) by, inout("rax") value),
+            ACCESS
+        );
     }
 
     #[test]

@@ -14,7 +14,7 @@
 //! without the C library. A blocking write of more than fits waits in the system. Waits for other processes, and for locks
 //! by `fcntl`.
 
-mod children;
+pub mod children;
 mod inside;
 pub mod left_open;
 pub mod locks;
@@ -71,6 +71,7 @@ pub fn take_over() {
     black_box(connect as unsafe extern "C" fn(_, _, _) -> _);
     black_box(shutdown as unsafe extern "C" fn(_, _) -> _);
     black_box(close as unsafe extern "C" fn(_) -> _);
+    children::take_over();
     left_open::take_over();
     locks::take_over();
     signals::take_over();
@@ -129,6 +130,7 @@ fn perform_at<R>(
     let deadline = Cell::new(None);
     let is_for_timer = Cell::new(false);
     let mut when = When::Now;
+    let mut is_over = false;
     loop {
         let limits = || {
             let own = deadline
@@ -164,6 +166,10 @@ fn perform_at<R>(
                 return Some(result);
             }
             Err(Wake::TimedOut) if is_for_timer.get() => when = When::Now,
+            // Real time has passed for the children of the execution, and one may have made something ready.
+            Err(Wake::TimedOut) if limit.is_some() && !is_over && children::any_started(engine) => {
+                (is_over, when) = (true, When::Now);
+            }
             Err(Wake::TimedOut) if limit.is_some() => return None,
             Err(Wake::TimedOut) => when = When::AtRest,
             Err(Wake::Ready) => when = When::Now,

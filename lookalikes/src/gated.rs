@@ -179,7 +179,10 @@ impl<S: State> Gated<S> {
         engine.set_gates(var, gates);
         let done = Access { op, ..access };
         engine.commit(done, read, written);
-        if op == SyncVarOp::ChannelTryFailed {
+        // A channel whose other end is gone refuses what is sent, and has nothing to receive.
+        let is_refused =
+            matches!(op, SyncVarOp::ChannelSend | SyncVarOp::ChannelReceive) && (read, written) == (0, 0);
+        if op == SyncVarOp::ChannelTryFailed || is_refused {
             engine.changed_nothing(done, read);
         }
         Some(result)

@@ -450,3 +450,20 @@ fn handlers_of_signals_and_changes_of_files_come_from_outside() {
     assert_eq!(ended.as_array().unwrap().len(), 1, "{ended:#}");
     assert_eq!(ended[0]["detail"]["call"], "select", "{ended:#}");
 }
+
+#[test]
+fn processes_run_in_real_time_and_counters_do_not() {
+    let project = project_of("clocks", LIBC, include_str!("system_waits/clocks.rs"));
+    let ran = explored_with(&project, 0);
+    let mut verdicts = vec![
+        ("a_process_ends_between_sleeps", "pass", ""),
+        ("a_process_ends_between_waits_with_limits", "pass", ""),
+        ("a_process_ends_before_a_deadline", "pass", ""),
+        ("a_process_writes_before_a_limit", "pass", ""),
+        ("a_process_runs_on", "pass", ""),
+    ];
+    if cfg!(target_arch = "x86_64") {
+        verdicts.push(("the_counter_of_the_processor_is_virtual", "pass", ""));
+    }
+    check("clocks", &ran, &verdicts);
+}

@@ -28,6 +28,17 @@ pub struct Event {
 }
 
 impl Event {
+    /// Returns `true` if a channel refused the operation, because its other end is gone. That changes nothing.
+    pub(crate) fn is_refused(&self) -> bool {
+        matches!(self.op, SyncVarOp::ChannelSend | SyncVarOp::ChannelReceive)
+            && (self.read, self.written) == (0, 0)
+    }
+
+    /// Returns `true` if the event may have changed the state of its variable.
+    pub(crate) fn may_change(&self) -> bool {
+        self.op.is_write() && !self.is_refused()
+    }
+
     /// Returns `true` if this event is this operation, by this task.
     #[inline(always)]
     fn is_like(&self, task: u32, access: &Access) -> bool {

@@ -59,10 +59,17 @@ struct Place {
     tick: u64,
 }
 
-/// Returns `true` if the event shows that its task does more than wait.
-pub(super) fn does_something(event: &Event) -> bool {
+/// The number of a task's events among which its last store to a variable is looked for.
+const STORES_LOOKED_AT: usize = 64;
+
+/// Returns `true` if the event with this number shows that its task does more than wait.
+fn does_something(events: &[Event], at: usize) -> bool {
+    let event = &events[at];
     match event.op {
         SyncVarOp::AtomicRmw => event.read != event.written,
+        SyncVarOp::AtomicStore => !is_repeated(events, at),
+        // No message came.
+        SyncVarOp::ChannelReceive => event.read != 0,
         // A loop may take and release a lock only to read what the lock guards.
         SyncVarOp::LockAcquire
         | SyncVarOp::LockTryAcquire
@@ -73,8 +80,31 @@ pub(super) fn does_something(event: &Event) -> bool {
         | SyncVarOp::CondvarWait
         | SyncVarOp::CondvarWake
         | SyncVarOp::Park => false,
-        op => op.is_write(),
+        // Nor does a loop that wakes other tasks again and again, or meets them, do anything by that.
+        SyncVarOp::Unpark
+        | SyncVarOp::NotifyOne
+        | SyncVarOp::NotifyAll
+        | SyncVarOp::BarrierArrive
+        | SyncVarOp::BarrierPass
+        | SyncVarOp::PoisonClear => false,
+        _ => event.may_change(),
     }
+}
+
+/// Returns `true` if the task that performs this store has written the same value there before, and no other since.
+/// The stores of other tasks do not count, because they may come in another order.
+fn is_repeated(events: &[Event], at: usize) -> bool {
+    let store = &events[at];
+    let own = events[..at].iter().rev().filter(|event| event.task == store.task);
+    let mut last = own.take(STORES_LOOKED_AT).filter(|event| event.var == store.var);
+    let last = last.find(|event| event.op.is_write());
+    last.is_some_and(|last| last.written == store.written)
+}
+
+/// Returns `true` if the task of the event with this number may only wait. A loop may also make a handle only to look at
+/// something by it.
+pub(super) fn may_only_wait(events: &[Event], at: usize) -> bool {
+    matches!(events[at].op, SyncVarOp::CountUp | SyncVarOp::CountDown) || !does_something(events, at)
 }
 
 impl Engine {
@@ -87,8 +117,8 @@ impl Engine {
             let same = |place: &&mut Place| place.task == task && place.site == site;
             let (tick, is_slow) = match rt.world.looks.places.iter_mut().find(same) {
                 Some(place) => {
-                    let mut since = events[place.events..].iter();
-                    let waits = !since.any(|event| event.task == task && does_something(event));
+                    let mut since = place.events..events.len();
+                    let waits = !since.any(|at| events[at].task == task && does_something(events, at));
                     place.count += 1;
                     place.events = events.len();
                     let is_slow = place.count > LOOKS_SLOW;
@@ -218,9 +248,11 @@ impl Runtime {
             return;
         }
         let current = self.tasks.current();
-        let since = self.record.events.as_slice().iter().rev().skip(1);
-        let since = since.take_while(|event| !event.op.is_write() || gives_way(event));
-        if seems_to_wait(since.filter(|event| event.task == current)) {
+        let events = self.record.events.as_slice();
+        let since = (0..events.len()).rev().skip(1);
+        let since = since.take_while(|&at| may_only_wait(events, at));
+        let own = since.map(|at| &events[at]).filter(|event| event.task == current);
+        if seems_to_wait(own) {
             if time_ends_none(self) {
                 self.let_go_while_all_give_way();
                 return;
@@ -238,13 +270,14 @@ impl Runtime {
             return;
         }
         let current = self.tasks.current();
-        let events = self.record.events.as_slice().iter().rev();
-        let mut own = events.filter(|event| event.task == current);
-        let Some(last) = own.next().filter(|last| gives_way(last)) else {
+        let events = self.record.events.as_slice();
+        let mut own = (0..events.len()).rev().filter(|&at| events[at].task == current);
+        let Some(last) = own.next().map(|at| &events[at]).filter(|last| gives_way(last)) else {
             return;
         };
         let pause = (last.op, last.site);
-        if seems_to_wait(own.take_while(|event| !event.op.is_write() || gives_way(event))) {
+        let own = own.take_while(|&at| may_only_wait(events, at));
+        if seems_to_wait(own.map(|at| &events[at])) {
             self.record.pause = Some(pause);
             // The next decision looks at it: see `note_waits_for_time`.
             self.ready.take_slow_path();

@@ -219,7 +219,7 @@ impl Runtime {
         self.tasks.begin();
         self.constraints.begin();
         self.ready.begin(self.constraints.scoped);
-        self.world.begin();
+        self.world.begin(self.objects.epoch());
         self.record.begin(
             &mut self.decisions.plan,
             self.decisions.asks_always,

@@ -112,6 +112,7 @@ impl Executor {
         } else {
             Trace::new(analysis)
         };
+        let hang = limits.hang.into_iter().chain(limits.execution).min();
         Executor {
             remake: None,
             spent: None,
@@ -125,13 +126,13 @@ impl Executor {
                 ready: Ready::new(limits.fair_yields),
                 decisions: Decisions::new(strategy),
                 record: ExecutionRecord::new(trace),
-                world: World::new(environment),
+                world: World::new(environment, hang),
                 constraints: Constraints::new(Spins::new(limits.awaits, known_loops)),
                 monitors: Monitors::new(listeners),
                 end: ExecutionEnd::default(),
                 limits,
                 looks: Looks::new(limits.execution),
-                watched: Watched::new(limits.hang.into_iter().chain(limits.execution).min()),
+                watched: Watched::new(hang),
                 #[cfg(feature = "unmodified")]
                 in_operation: false,
             }),

@@ -162,7 +162,7 @@ impl Runtime {
                     .collect(),
             });
         }
-        let only_looks = || middle.len() >= LOOKS_MIN && !middle.iter().any(|event| event.op.is_write());
+        let only_looks = || middle.len() >= LOOKS_MIN && !middle.iter().any(Event::may_change);
         let verdict = if self.limits.unmodified && all_go_round && !loops.is_empty() && only_looks() {
             Verdict::Livelock
         } else if self.limits.unmodified {

@@ -74,6 +74,7 @@ mod program;
 pub mod races;
 mod reading;
 mod ready;
+mod real_time;
 mod replicas;
 mod scope;
 mod sharing;
@@ -115,6 +116,7 @@ pub use object::{Body, Embedded, EmbeddedIdentity, Identity, Object};
 pub use outcome::{Abnormal, AwaitedVar, Capped, ExecutionOutcome, FailureContext, Unlike, Waiting};
 pub use outsiders::{open_for_task, opened_outside};
 pub use program::around_executions;
+pub use real_time::on_time_passing;
 pub use scope::Scoping;
 #[cfg(unix)]
 pub use signal_handlers::note_signal_handler;

@@ -70,7 +70,7 @@ impl Awaited {
         if event.op == SyncVarOp::CondvarWait && event.written == u64::from(self.var) {
             return Some(true);
         }
-        let concerns = event.var == self.var && event.op.is_write();
+        let concerns = event.var == self.var && event.may_change();
         concerns.then(|| !has_value(event.op) || self.value != Some(event.written))
     }
 }
@@ -355,7 +355,7 @@ fn only_looks(event: &Event) -> bool {
         // Other operations write plain memory without an event.
         SyncVarOp::TaskCheck => event.written != LATE,
         SyncVarOp::Choice | SyncVarOp::TimeOut | SyncVarOp::DataRead => false,
-        op => !op.is_write(),
+        _ => !event.may_change(),
     }
 }
 
@@ -530,7 +530,7 @@ impl Runtime {
         let looked = std::mem::replace(&mut self.constraints.spins.looked, events.len());
         let mut unseen = None;
         let writes = events.iter().enumerate().skip(looked);
-        let writes = writes.filter(|(at, event)| event.op.is_write() && !self.memory.is_behind(*at));
+        let writes = writes.filter(|(at, event)| event.may_change() && !self.memory.is_behind(*at));
         for (_, event) in writes {
             let mut next = self.constraints.spins.parked.first_from(0);
             while let Some(task) = next {

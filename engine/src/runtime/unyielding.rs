@@ -8,8 +8,8 @@
 //! run: its executor polls it again later. So the task yields in any code.
 
 use super::Engine;
-use super::clock::does_something;
-use crate::record::{Access, Event};
+use super::clock::may_only_wait;
+use crate::record::Access;
 use crate::site::Site;
 use intermezzo_sdk::SyncVarOp;
 
@@ -54,11 +54,6 @@ struct Read {
     events: usize,
     /// The number of its task's yields until then, with the one that it led to.
     yields: u32,
-}
-
-/// Returns `true` if the event counts handles. A loop may make a handle only to look at something by it.
-fn is_of_handles(event: &Event) -> bool {
-    matches!(event.op, SyncVarOp::CountUp | SyncVarOp::CountDown)
 }
 
 impl Reads {
@@ -184,9 +179,8 @@ impl Engine {
             };
             let is_equal = place.value == new.value
                 && place.yields == yields
-                && !events[place.events..]
-                    .iter()
-                    .any(|event| event.task == task && !is_of_handles(event) && does_something(event));
+                && (place.events..events.len())
+                    .all(|at| events[at].task != task || may_only_wait(events, at));
             let count = if is_equal { place.count + 1 } else { 1 };
             let is_release = matches!(
                 access.op,

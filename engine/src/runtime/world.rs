@@ -4,10 +4,12 @@ use super::Capped;
 use super::at_rest::AT_REST;
 use super::clock::Looks;
 use super::ready::Ready;
+use super::real_time::RealTime;
 use super::sleepers::Sleepers;
 use super::tasks::Tasks;
 use crate::environment::Environment;
 use crate::record::Task;
+use std::time::Duration;
 
 /// The environment of an execution, as far as it has acted.
 pub(super) struct World {
@@ -25,10 +27,12 @@ pub(super) struct World {
     pub(super) sleepers: Sleepers,
     /// The actions that the environment's bounds prevented.
     pub(super) capped: Capped,
+    real_time: RealTime,
 }
 
 impl World {
-    pub(super) fn new(environment: Environment) -> World {
+    /// Returns the environment of a worker's executions, in which a task may do nothing visible for as long as `hang`.
+    pub(super) fn new(environment: Environment, hang: Option<Duration>) -> World {
         World {
             environment,
             late_timeouts_left: environment.timeouts,
@@ -37,11 +41,13 @@ impl World {
             looks: Looks::default(),
             sleepers: Sleepers::default(),
             capped: Capped::default(),
+            real_time: RealTime::new(hang),
         }
     }
 
-    /// Resets the state for a new execution.
-    pub(super) fn begin(&mut self) {
+    /// Resets the state for a new execution, with this number.
+    pub(super) fn begin(&mut self, execution: u64) {
+        self.real_time.begin(execution);
         self.late_timeouts_left = self.environment.timeouts;
         self.clock = 0;
         self.looks.clear();
@@ -57,6 +63,7 @@ impl World {
 
     /// Advances virtual time to `time`, unless it is already later. Waits whose deadline is reached may time out.
     pub(super) fn advance_time(&mut self, time: u64, ready: &mut Ready, tasks: &Tasks) {
+        self.real_time.pass(time.saturating_sub(self.clock));
         self.clock = self.clock.max(time);
         ready.expire_until(self.clock, tasks);
     }

@@ -374,7 +374,12 @@ mod watcher {
         let pulse = &*seen.pulse;
         let execution = pulse.execution.load(Relaxed);
         if pulse.limit == Duration::MAX || execution == 0 || execution != seen.execution {
+            signal::withdraw(pulse);
             (seen.execution, seen.looks, seen.wait) = (execution, 0, None);
+            return None;
+        }
+        if signal::is_under_way(pulse) {
+            // Another order would take the place of this one, and the call that it ends would return to the task.
             return None;
         }
         seen.looks += 1;
@@ -428,16 +433,25 @@ mod watcher {
 
     /// Ends a task that waits in a system call that signals end, and reports its place. The signal that asks for the place
     /// ends the call, so it ends the task, too: the task would take what the call then returns for an error.
+    ///
+    /// A thread gets a signal when it next has a processor, and a debugger may hold it back. So the order holds until it is
+    /// carried out. If the signal came before the call, the next inspection finds the same wait, and gives the order again.
     fn end_wait(pulse: &Pulse, wait: thread::Wait) {
         // The worker waits for this lock when it has ended the task.
         let mut hang = pulse.hang.lock().unwrap_or_else(PoisonError::into_inner);
-        if signal::give(pulse, Order::EndWait) && pulse.frames_len.load(Acquire) > 0 {
-            *hang = Some(Hang {
-                limit: pulse.limit,
-                doing: Doing::Blocked,
-                call: thread::name(wait.call),
-                place: place::common(&[frames(pulse)]),
-            });
+        // It is there before the signal, which may come later than an answer is waited for.
+        let reported = hang.insert(Hang {
+            limit: pulse.limit,
+            doing: Doing::Blocked,
+            call: thread::name(wait.call),
+            place: None,
+        });
+        if signal::give(pulse, Order::EndWait) {
+            if pulse.frames_len.load(Acquire) > 0 {
+                reported.place = place::common(&[frames(pulse)]);
+            } else {
+                *hang = None;
+            }
         }
     }
 

@@ -31,7 +31,8 @@ pub(super) enum Order {
     End,
     /// End it in any case.
     EndAnyway,
-    /// End it, even if it has made progress, if it waits in a system call that this signal has ended.
+    /// End it, even if it has made progress, if it waits in a system call that this signal has ended. This order holds until
+    /// it is carried out or withdrawn.
     EndWait,
 }
 
@@ -68,6 +69,16 @@ pub(super) fn uninstall() {
     unsafe { libc::sigaction(SIGNAL, (&raw const BEFORE).cast(), std::ptr::null_mut()) };
 }
 
+/// Returns `true` if a worker's thread has an order that holds.
+pub(super) fn is_under_way(pulse: &Pulse) -> bool {
+    pulse.order.load(Acquire) != 0
+}
+
+/// Withdraws the order that a worker's thread has, if it has one.
+pub(super) fn withdraw(pulse: &Pulse) {
+    pulse.order.store(0, Release);
+}
+
 /// Gives an order to a worker's thread. Returns `true` if it answered.
 pub(super) fn give(pulse: &Pulse, order: Order) -> bool {
     let answers = pulse.answers.load(Acquire);
@@ -89,7 +100,9 @@ pub(super) fn give(pulse: &Pulse, order: Order) -> bool {
         }
         std::thread::sleep(Duration::from_micros(50));
     }
-    pulse.order.store(0, Release);
+    if order != Order::EndWait || sent != 0 {
+        withdraw(pulse);
+    }
     pulse.answers.load(Acquire) != answers
 }
 

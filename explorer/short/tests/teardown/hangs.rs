@@ -167,6 +167,83 @@ fn a_system_call_that_signals_end_is_named() {
     }
 }
 
+/// A process that holds back each signal of a thread for some time, as a machine without a free processor may.
+struct HoldsBack(libc::pid_t);
+
+impl HoldsBack {
+    /// Holds back the signals of this thread. `None` if the system does not allow that.
+    fn own_signals() -> Option<HoldsBack> {
+        // SAFETY: plain calls. The copy of the process makes calls of the system only, until it ends.
+        unsafe {
+            libc::prctl(libc::PR_SET_PTRACER, libc::PR_SET_PTRACER_ANY, 0, 0, 0);
+            let thread = libc::gettid();
+            let (mut reader, writer) = std::io::pipe().unwrap();
+            let process = libc::fork();
+            if process == 0 {
+                hold_back_signals(thread, writer.as_raw_fd());
+            }
+            drop(writer);
+            let holds_back = HoldsBack(process);
+            reader.read_exact(&mut [0]).ok().map(|()| holds_back)
+        }
+    }
+}
+
+impl Drop for HoldsBack {
+    fn drop(&mut self) {
+        // SAFETY: plain calls.
+        unsafe {
+            libc::kill(self.0, libc::SIGKILL);
+            libc::waitpid(self.0, std::ptr::null_mut(), 0);
+        }
+    }
+}
+
+/// Writes to the descriptor, and holds back signals of the thread until it ends. Ends the process.
+///
+/// # Safety
+/// The process has no other thread.
+unsafe fn hold_back_signals(thread: libc::pid_t, begun: libc::c_int) -> ! {
+    // SAFETY: the calls get valid arguments.
+    unsafe {
+        if libc::ptrace(libc::PTRACE_SEIZE, thread, 0, 0) != 0
+            || libc::write(begun, [1].as_ptr().cast(), 1) != 1
+        {
+            libc::_exit(1);
+        }
+        let mut status = 0;
+        while libc::waitpid(thread, &raw mut status, libc::__WALL) == thread && libc::WIFSTOPPED(status) {
+            // Longer than the watchdog waits for an answer.
+            libc::usleep(800_000);
+            libc::ptrace(libc::PTRACE_CONT, thread, 0, libc::WSTOPSIG(status));
+        }
+        libc::_exit(0);
+    }
+}
+
+/// The signal that ends the call may come late: the call does not return then, either.
+#[test]
+fn a_system_call_that_a_late_signal_ends_does_not_return() {
+    let holds_back = StdMutex::new(None);
+    let report = explorer().explore(|| {
+        // Once, because a failure is replayed.
+        if holds_back.lock().unwrap().is_some() {
+            return;
+        }
+        *holds_back.lock().unwrap() = HoldsBack::own_signals();
+        if holds_back.lock().unwrap().is_none() {
+            eprintln!("the system does not let a process hold back signals: this is not tested");
+            return;
+        }
+        let (reader, _writer) = std::io::pipe().unwrap();
+        assert!(poll(&reader, -1) >= 0, "{}", std::io::Error::last_os_error());
+    });
+    if holds_back.into_inner().unwrap().is_some() {
+        assert!(message(&report).contains("the system call `poll`"), "{report}");
+    }
+    the_process_is_well();
+}
+
 #[test]
 fn a_loop_of_short_waits_is_named() {
     let report = explorer().explore(|| {

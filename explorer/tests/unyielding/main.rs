@@ -1,8 +1,9 @@
 //! Loops that wait without yielding, in tests that were not written for intermezzo: with them the same outcomes are found
 //! as with loops that yield.
 
-#[path = "../../tests/common/by_workers.rs"]
+#[path = "../../../tests/common/by_workers.rs"]
 mod by_workers;
+mod changes_nothing;
 
 use by_workers::by_workers;
 use intermezzo_explorer::sync::{Mutex, RwLock};

@@ -1,0 +1,56 @@
+//! Real time, for what an execution has started outside of itself: a child process makes progress in real time only.
+//!
+//! As long as such a thing runs, virtual time does not run ahead of real time. Whenever virtual time passes, so does as
+//! much real time. Without it, a task that sleeps between its looks at a child would find that no time was enough.
+//!
+//! A worker waits for this in the middle of a decision. So it waits at most for half of the time after which the watchdog
+//! ends a task, each time.
+
+use std::sync::OnceLock;
+use std::time::Duration;
+
+/// A function that lets this much time pass, or less if nothing that the execution with this number has started runs.
+type Pass = fn(u64, Duration);
+
+static PASS: OnceLock<Pass> = OnceLock::new();
+
+/// Has this function called whenever virtual time passes in an execution. The first call in a process counts.
+pub fn on_time_passing(pass: Pass) {
+    PASS.get_or_init(|| pass);
+}
+
+/// The real time of a worker's executions.
+pub(super) struct RealTime {
+    /// The current execution.
+    execution: u64,
+    /// The longest time to wait at once.
+    longest: Duration,
+}
+
+impl RealTime {
+    /// Returns the state of a worker whose tasks may do nothing visible for this long.
+    pub(super) fn new(hang: Option<Duration>) -> RealTime {
+        RealTime {
+            execution: 0,
+            longest: hang.map_or(Duration::MAX, |hang| hang / 2),
+        }
+    }
+
+    /// Begins the execution with this number.
+    pub(super) fn begin(&mut self, execution: u64) {
+        self.execution = execution;
+    }
+
+    /// Lets real time pass, because virtual time passes by this many nanoseconds.
+    #[inline]
+    pub(super) fn pass(&self, nanoseconds: u64) {
+        if let Some(pass) = PASS.get()
+            && nanoseconds > 0
+        {
+            pass(
+                self.execution,
+                Duration::from_nanos(nanoseconds).min(self.longest),
+            );
+        }
+    }
+}

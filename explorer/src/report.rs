@@ -268,7 +268,7 @@ pub struct Report {
     /// The turning points of findings' executions.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) turning_points: Vec<TurningPoint>,
-    /// The orderings that mend findings.
+    /// The orderings that fix findings.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) orderings: Vec<OrderingAdvice>,
     pub(crate) notes: Vec<String>,
@@ -606,7 +606,7 @@ impl Report {
         &self.turning_points
     }
 
-    /// Returns the orderings that mend findings, where advice on that is given: see `stale_reads` of the environment.
+    /// Returns the orderings that fix findings, where advice on that is given: see `stale_reads` of the environment.
     pub fn orderings(&self) -> &[OrderingAdvice] {
         &self.orderings
     }

@@ -5,7 +5,7 @@
 //! before, and so on, with everything that may follow each time; states that were reached before are left out (`caching`
 //! in the crate `search`). The first execution that passes therefore has the longest beginning in common with the failing
 //! one, and every order of the tasks that shares more with it fails. The environment and `choose` act as in the failing
-//! execution: each task gets the answers that it got there, in order. A spurious wake-up that would end a deadlock mends
+//! execution: each task gets the answers that it got there, in order. A spurious wake-up that would end a deadlock fixes
 //! nothing, and neither does the absence of one that led to the failure. Beyond the budget, there is no turning point.
 //!
 //! The difference to that execution is two operations in the other order. It is shown if this order is enough: then all

@@ -1,8 +1,8 @@
-//! The orderings of atomics that would mend a finding, as they are reported.
+//! The orderings of atomics that would fix a finding, as they are reported.
 
 use intermezzo_engine::serial::Serialize;
 
-/// The orderings that mend a finding under a memory model (`stale_reads`), or the fact that none does.
+/// The orderings that fix a finding under a memory model (`stale_reads`), or the fact that none does.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct OrderingAdvice {
     /// The finding, by its index in the report's list, from 0.
@@ -35,7 +35,7 @@ impl OrderingAdvice {
     /// Returns the advice in words.
     pub(crate) fn words(&self) -> String {
         if self.raise.is_empty() {
-            return "no ordering mends it: it also occurs with `SeqCst` for every operation on an atomic and every fence"
+            return "no ordering fixes it: it also occurs with `SeqCst` for every operation on an atomic and every fence"
                 .to_owned();
         }
         let one = |raise: &StrongerOrdering| {

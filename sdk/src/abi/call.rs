@@ -154,7 +154,7 @@ unsafe extern "C" fn report(call: *mut Call, finding: *const Finding) -> u32 {
             Err(problem) => {
                 let kind = FindingKind::Plugin(line.name.clone());
                 let message = format!("the monitor `{}` reported something, but {problem}", line.name);
-                cx.report(MonitorFinding::new(kind, message).suggest("mend the plugin"));
+                cx.report(MonitorFinding::new(kind, message).suggest("fix the plugin"));
                 FAILED
             }
         })

@@ -54,7 +54,7 @@ impl fmt::Display for Refusal {
                  `sizeof(IntermezzoMonitorTable)`, and build against an unchanged intermezzo.h for this machine",
                 size_of_table(*version)
             ),
-            Refusal::Impossible(problem) => write!(f, "{problem}: mend the plugin"),
+            Refusal::Impossible(problem) => write!(f, "{problem}: fix the plugin"),
         }
     }
 }

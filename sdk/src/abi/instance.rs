@@ -90,7 +90,7 @@ impl<M: Monitor> Instance<M> {
                 let kind = FindingKind::Plugin(self.name.clone());
                 let message = format!("the monitor `{}` panicked in `{callback}`: {panic}", self.name);
                 let report = MonitorFinding::new(kind, message)
-                    .suggest("mend the monitor; it is not called any more in this exploration");
+                    .suggest("fix the monitor; it is not called any more in this exploration");
                 self.condition = Condition::Panicked(report);
             }
         }

@@ -45,7 +45,7 @@ struct Header {
 pub(crate) fn check_may_write(path: &Path, kind: Kind) -> Result<(), Problem> {
     let found = match fs::metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return check_may_create(path),
-        Err(error) => return Err(Problem::file("look at", path, &error, "give another path")),
+        Err(error) => return Err(Problem::file("access", path, &error, "give another path")),
         Ok(found) => found,
     };
     if found.is_file() && found.len() <= FILE_BYTES_MAX {

@@ -177,8 +177,8 @@ fn a_wait_that_nobody_ended_is_waited_again_unless_something_changed() {
     let found = Case::default().warnings();
     assert_eq!(
         found[0].message,
-        "main continues after a wait on condvar at script:4 that ended without a notification, though what it \
-         waits for cannot have changed"
+        "main continues after a wait on condvar at script:4 that ended without a notification, although its condition \
+         cannot have changed"
     );
     assert_eq!((found.len(), found[0].severity), (1, Severity::Warning));
     let fine = [

@@ -22,7 +22,7 @@ struct Missing {
 
 impl Way {
     /// `true` if the last operations of both are of one task on one variable, and this one's comes later. The other one may
-    /// be the look at a lock before it is taken, whose value is not the one that lets the task in.
+    /// be the load of a lock before it is taken, whose value is not the one that lets the task in.
     fn ends_later_than(&self, other: &Way) -> bool {
         let last = |way: &Way| Some(way.0.as_ref()?.last()?.access);
         let (Some(own), Some(others)) = (last(self), last(other)) else {

@@ -196,7 +196,7 @@ fn the_usual_searches_are_compared_within_a_time() {
     assert_eq!(advice["config"], "strategy = \"dfs\"\nreduction = \"dpor\"");
     let worth = advice["worth"].as_str().unwrap();
     assert!(
-        worth.starts_with("6 executions to the end; a test that says nothing: "),
+        worth.starts_with("6 executions to the end; the default search: "),
         "{worth}"
     );
     // The first round decides that: a search that has not ended by then was run no further.

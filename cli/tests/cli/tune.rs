@@ -136,7 +136,7 @@ fn what_does_not_go_together_is_shown() {
         "deadlock01_bad  dfs        dpor       none         1/1 ",
         "deadlock01_bad  random     dpor       none         refused (1)\n",
         "  (1) setting `reduction`: executions drawn at random have no reduction",
-        "\n  lazy01_fixed: take dfs: it covers every schedule in 6 executions; next ",
+        "\n  lazy01_fixed: use dfs: it covers every schedule in 6 executions; next ",
     ] {
         assert!(text.contains(says), "{says:?} is not in:\n{text}");
     }

@@ -192,8 +192,8 @@ fn by_rules(tree: &Tree) -> String {
         runs_others: false,
         ..keeps
     };
-    rows.push(("if what a share has run was kept".to_owned(), keeps));
-    rows.push(("if no prefix of others was run into".to_owned(), alone));
+    rows.push(("if the executions of divided shares were kept".to_owned(), keeps));
+    rows.push(("if no prefix of another share was run".to_owned(), alone));
     rows.push(("if both were so".to_owned(), neither));
     let set = [1, 10, 100].map(|ms| {
         (format!("{ms} ms"), move |rules| Rules {

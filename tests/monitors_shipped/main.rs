@@ -381,7 +381,10 @@ fn a_second_read_while_a_writer_may_wait_is_an_error() {
         };
         let report = explore(again, true);
         let message = &only(&report).message;
-        assert!(message.starts_with("main takes a read lock on rwlock 0.3 at "), "{report}");
+        assert!(
+            message.starts_with("main takes a read lock on rwlock 0.3 at "),
+            "{report}"
+        );
         assert!(
             message.contains("if task 1 requests the write lock in between"),
             "{report}"

@@ -306,9 +306,7 @@ mod tests {
         );
         assert_eq!(
             advice.worth.as_deref(),
-            Some(
-                "18 executions to the end; the default search: 45 executions to the end, 2.5 times as many"
-            )
+            Some("18 executions to the end; the default search: 45 executions to the end, 2.5 times as many")
         );
         let [advice] = <[Advice; 1]>::try_from(of(&[auto], false)).unwrap();
         assert_eq!(advice.attribute.as_deref(), Some("#[intermezzo::test]"));

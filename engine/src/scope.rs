@@ -34,7 +34,7 @@ impl Scope {
     /// backticks it is a variable. One element, as `slots[2].seq`, is refused.
     ///
     /// # Errors
-    /// An entry is none of these; the text says what would be valid.
+    /// If an entry is none of these; the text says what would be valid.
     pub fn parse(text: &str) -> Result<Scope, String> {
         let entries = text.split(',').map(str::trim).filter(|entry| !entry.is_empty());
         entries.map(Pattern::parse).collect::<Result<_, _>>().map(Scope)

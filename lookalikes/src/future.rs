@@ -194,7 +194,7 @@ impl<T> Future for JoinHandle<T> {
     type Output = thread::Result<T>;
 
     /// # Panics
-    /// The output was already taken.
+    /// If the output was already taken.
     #[track_caller]
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         assert!(

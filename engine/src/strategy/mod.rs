@@ -115,7 +115,7 @@ pub trait Strategy: Send {
     /// Returns the strategy as one of which several processes can explore a share each.
     ///
     /// # Errors
-    /// It cannot be divided so. The text says why, and what to use instead.
+    /// If it cannot be divided in this way. The text says why, and what to use instead.
     fn partitioned(&mut self) -> Result<&mut dyn Partitioned, &'static str> {
         Err(
             "its next execution depends on those before, so shares would have to talk to each other: give \

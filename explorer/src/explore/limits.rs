@@ -50,7 +50,7 @@ impl Explorer {
     /// ```
     ///
     /// # Panics
-    /// No worker, or more than 1024.
+    /// If the number is 0 or more than 1024.
     pub fn jobs(self, jobs: usize) -> Explorer {
         self.set("jobs", jobs)
     }
@@ -72,7 +72,7 @@ impl Explorer {
     /// ```
     ///
     /// # Panics
-    /// There is no such share, or there are more than 4096.
+    /// If there is no such share, or there are more than 4096.
     pub fn partition(self, number: u32, total: u32) -> Explorer {
         self.set("partition", format!("{number}/{total}"))
     }

@@ -32,7 +32,7 @@ impl Within {
     /// Parses modules, types, functions and source files, as the setting `preempt` has them.
     ///
     /// # Errors
-    /// An entry is none of these; the text says what would be right.
+    /// If an entry is none of these; the text says what would be valid.
     pub fn parse(text: &str) -> Result<Within, String> {
         let scope = Scope::parse(text)?;
         if scope.is_empty() || scope.has_variables() {

@@ -27,7 +27,7 @@ enum Answer {
 /// Tries the plugin out. With a rehearsal, the monitor also receives an execution, twice.
 ///
 /// # Errors
-/// It cannot be loaded, or ended the process in which it was tried out.
+/// If it cannot be loaded, or ended the process in which it was tried out.
 pub(super) fn tried(path: &Path, arguments: &str, rehearse: bool) -> Result<Tried, PluginProblem> {
     match elsewhere::answer(|| answer(path, arguments, rehearse))? {
         Answer::Fine(tried) => Ok(tried),

@@ -1,4 +1,4 @@
-//! The orderings of atomics that would fix a finding, as they are reported.
+//! The orderings of atomics that would fix a finding, in the form of reports.
 
 use intermezzo_engine::serial::Serialize;
 
@@ -10,8 +10,8 @@ pub struct OrderingAdvice {
     /// The orderings that have to be stronger. With all of them the failure does not occur any more. Empty if it occurs even
     /// if every operation on an atomic and every fence is `SeqCst`.
     pub raise: Vec<StrongerOrdering>,
-    /// The number of executions in which that was checked: all that the test has with these orderings. 1 if there are none,
-    /// because one execution shows that no ordering helps.
+    /// The number of executions in which that was checked: all executions of the test with these orderings. 1 if there are
+    /// none, because one execution shows that no ordering helps.
     pub executions: u64,
 }
 

@@ -575,7 +575,7 @@ fn seed(text: &str) -> Result<(u64, Option<u64>), String> {
 /// Returns the setting of this name.
 ///
 /// # Errors
-/// There is none; the text says what to give instead, as far as it is known.
+/// If there is none; the text suggests another one if possible.
 pub(super) fn find(name: &str) -> Result<&'static Setting, String> {
     find_or(name, &[])
 }

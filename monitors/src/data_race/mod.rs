@@ -43,9 +43,8 @@
 //! - Memory without a look-alike: only cells, tracked blocks, and the look-alikes' own memory are seen.
 //! - Without `stale_reads`, executions are sequentially consistent: a race that first needs a load of an older value is
 //!   not seen.
-//! - The creation of an atomic or a cell by `new` is not an access. So if the object is published by a relaxed store, its
-//!   initialisation shows no race, unless `intermezzo::ptr::write` wrote it into memory of `intermezzo::alloc`. The types
-//!   of the drop-in for loom show it.
+//! - The creation of an atomic or a cell by `new` is not an access, so a relaxed store that publishes it shows no race,
+//!   unless `intermezzo::ptr::write` wrote it into memory of `intermezzo::alloc`. The drop-in for loom shows the race.
 //! - A write through a pointer of `UnsafeCell::get` that changes no byte, or comes after the task's next visible operation.
 //! - The release of a block races with plain accesses to it, but not with accesses through an atomic variable in it.
 //! - The drop of the only `Weak` counts like the drop of the last `Arc`, because events do not distinguish them.

@@ -237,7 +237,7 @@ impl<T> JoinHandle<T> {
     /// If the thread has panicked: the test has failed then.
     ///
     /// # Errors
-    /// The thread was created by a destructor while the execution was torn down, so it did not run.
+    /// If the thread was created by a destructor while the execution was torn down, so it did not run.
     #[track_caller]
     pub fn join(self) -> Result<T> {
         result_of(self.looked.join())
@@ -328,7 +328,7 @@ impl<T> ScopedJoinHandle<'_, T> {
     /// If the thread has panicked: the test has failed then.
     ///
     /// # Errors
-    /// The thread was created by a destructor while the execution was torn down, so it did not run.
+    /// If the thread was created by a destructor while the execution was torn down, so it did not run.
     #[track_caller]
     pub fn join(self) -> Result<T> {
         result_of(self.looked.join())

@@ -71,7 +71,7 @@ impl Running {
     /// Runs a test.
     ///
     /// # Errors
-    /// The process cannot be started.
+    /// If the process cannot be started.
     pub(super) fn start(
         built: &Built,
         program: &str,

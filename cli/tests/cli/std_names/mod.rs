@@ -55,7 +55,7 @@ fn is_ambiguous(error: &str) -> bool {
 /// Returns the names that are not std's own in the overlays, by a crate of this name.
 ///
 /// # Panics
-/// A name is not there.
+/// If a name is missing.
 fn controlled(probe: &'static str, names: &Names) -> BTreeSet<String> {
     let errors = compare(probe, names, ["std", "std::__std"]);
     let missing: Vec<_> = errors

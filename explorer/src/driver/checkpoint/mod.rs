@@ -37,7 +37,7 @@ impl Checkpoint {
     /// Opens the checkpoint in this file. Returns it with the saved search, if the file exists.
     ///
     /// # Errors
-    /// The file belongs to another search, or cannot be read or written.
+    /// If the file belongs to another search, or cannot be read or written.
     pub(super) fn open(
         path: &Path,
         every: Duration,

@@ -297,7 +297,7 @@ impl<T> Future for JoinHandle<T> {
     type Output = Result<T, JoinError>;
 
     /// # Panics
-    /// The other future has panicked: the test has failed then.
+    /// If the other future has panicked: the test has failed then.
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let mut outcome = lock(&self.shared.outcome);
         if let Some(result) = outcome.result.take() {

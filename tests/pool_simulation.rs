@@ -1,5 +1,5 @@
-//! The number of workers that a pool can use: the tree of an exploration, played on up to ten thousand of them. It makes the tables of
-//! `docs/POOL.md`.
+//! The number of workers that a pool can use: the tree of an exploration, played on up to ten thousand of them. It
+//! makes the tables of `docs/POOL.md`.
 //!
 //! `UPDATE_DOCS=1 cargo test --release --test pool_simulation -- --include-ignored` makes the page again.
 

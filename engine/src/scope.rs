@@ -29,9 +29,10 @@ enum Pattern {
 pub struct Scope(Vec<Pattern>);
 
 impl Scope {
-    /// Parses a list separated by commas: paths of modules, types and functions (`queue::ring`, `Ring::push`), source files (`ring.rs`, `queue/ring.rs`) and
-    /// variables as reports name them (`tail`, `slots[_].seq`, `atomic 0.2`). A single name is a module or a variable; in
-    /// backticks it is a variable. One element, as `slots[2].seq`, is refused.
+    /// Parses a list separated by commas: paths of modules, types and functions (`queue::ring`, `Ring::push`), source
+    /// files (`ring.rs`, `queue/ring.rs`) and variables as reports name them (`tail`, `slots[_].seq`, `atomic 0.2`). A
+    /// single name is a module or a variable; in backticks it is a variable. One element, as `slots[2].seq`, is
+    /// refused.
     ///
     /// # Errors
     /// If an entry is none of these; the text says what would be valid.

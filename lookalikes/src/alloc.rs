@@ -38,8 +38,8 @@ pub unsafe fn alloc_zeroed(layout: Layout) -> *mut u8 {
 /// Frees memory: `std::alloc::dealloc`.
 ///
 /// # Safety
-/// The memory must have been allocated here with this layout. Inside an exploration it may have been freed before, which a monitor
-/// reports.
+/// The memory must have been allocated here with this layout. Inside an exploration it may have been freed before,
+/// which a monitor reports.
 #[track_caller]
 pub unsafe fn dealloc(ptr: *mut u8, layout: Layout) {
     let site = Site::caller();
@@ -54,8 +54,8 @@ pub unsafe fn dealloc(ptr: *mut u8, layout: Layout) {
 /// there is no memory, and frees nothing then. Inside an exploration the new memory is always at another address.
 ///
 /// # Safety
-/// The memory must have been allocated here with this layout, and not freed. The new size must not be zero, nor too large for the
-/// layout's alignment.
+/// The memory must have been allocated here with this layout, and not freed. The new size must not be zero, nor too
+/// large for the layout's alignment.
 #[must_use]
 #[track_caller]
 pub unsafe fn realloc(ptr: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {

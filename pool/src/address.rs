@@ -111,8 +111,9 @@ fn decoded(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Returns the options of a connection, with the credentials in the address and those that the environment names: `NATS_USER` and
-/// `NATS_PASSWORD`, `NATS_TOKEN`, `NATS_NKEY` and `NATS_CREDS` (files), `NATS_CA`, `NATS_CERT` and `NATS_KEY` (files).
+/// Returns the options of a connection, with the credentials in the address and those that the environment names:
+/// `NATS_USER` and `NATS_PASSWORD`, `NATS_TOKEN`, `NATS_NKEY` and `NATS_CREDS` (files), `NATS_CA`, `NATS_CERT` and
+/// `NATS_KEY` (files).
 ///
 /// # Errors
 /// If a file that is named cannot be read.

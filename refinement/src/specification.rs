@@ -1,11 +1,11 @@
-//! Specifications: the allowed behaviour of an object, one operation at a time.
+//! Specifications: the allowed sequential behaviour of an object.
 
 use std::hash::Hash;
 
 /// The states in which an operation may leave an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Next<S> {
-    /// The operation may not happen like that.
+    /// The operation is not allowed with this result.
     None,
     /// This one.
     One(S),

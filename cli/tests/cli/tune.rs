@@ -45,8 +45,8 @@ pub(crate) fn the_page_shows_tests_of_an_ordinary_crate(run: &dyn Fn(&[&str]) ->
     shows_what_is_printed("tune --no-times --test", run);
 }
 
-/// Over the rows of the page the default search takes, in the median, at most twice the executions of the best search that finds
-/// the bug each time, and nowhere ten times as many.
+/// Over the rows of the page the default search takes, in the median, at most twice the executions of the best search
+/// that finds the bug each time, and nowhere ten times as many.
 #[test]
 fn the_default_is_near_the_best_of_every_row() {
     let page = strategies::page();

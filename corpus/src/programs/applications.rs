@@ -1,9 +1,9 @@
 //! Bugs of Maple's table (Yu, Narayanasamy, Pereira, Pokam, "Maple: A Coverage-Driven Testing Tool for Multithreaded
-//! Programs", 2012), and their twins, corrected: what goes wrong in each, from the published descriptions of the bugs, without
-//! the applications around it. Their unlocked variables are SeqCst atomics here.
+//! Programs", 2012), and their twins, corrected: what goes wrong in each, from the published descriptions of the bugs,
+//! without the applications around it. Their unlocked variables are SeqCst atomics here.
 //!
-//! Two more of the table are in the corpus already (`stringbuffer-jdk1.4`, `aget-bug2`). Two are left out: the causes of those
-//! in CNC and glibc are not published.
+//! Two more of the table are in the corpus already (`stringbuffer-jdk1.4`, `aget-bug2`). Two are left out: the causes
+//! of those in CNC and glibc are not published.
 
 use super::scaffold::{number, twin};
 use super::support::CALM_2;

@@ -1,7 +1,7 @@
 //! The buggy programs of RankChecker's table (Bindal, Bansal, Lal, "Variable and Thread Bounding for Systematic Testing of
-//! Multithreaded Programs", ISSTA 2013), and their twins, corrected. They are ConTest's benchmarks, and the synchronised sets of
-//! Java's library, rewritten from their published descriptions in small sizes. Their unlocked variables are SeqCst atomics
-//! here. Those that sort are in `sorting`.
+//! Multithreaded Programs", ISSTA 2013), and their twins, corrected. They are ConTest's benchmarks, and the
+//! synchronised sets of Java's library, rewritten from their published descriptions in small sizes. Their unlocked
+//! variables are SeqCst atomics here. Those that sort are in `sorting`.
 //!
 //! One of the table is left out: `RegionOwnership`, which is not described well enough to be rewritten.
 

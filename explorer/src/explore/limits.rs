@@ -129,8 +129,8 @@ impl Explorer {
         self
     }
 
-    /// Makes every operation a schedule point, also those that commute with all operations of other tasks: creation, beginning
-    /// and end of tasks, joins, fences, choices, and closing one of several senders. Default: off.
+    /// Makes every operation a schedule point, also those that commute with all operations of other tasks: creation,
+    /// beginning and end of tasks, joins, fences, choices, and closing one of several senders. Default: off.
     ///
     /// A depth-first search without a reduction is then a brute-force reference for all others: it shows the same outcomes
     /// in many more executions. Its schedules replay with the same setting only.

@@ -33,7 +33,8 @@ const EXECUTIONS: u64 = 400;
 const REVERSALS_MAX: usize = 16;
 
 impl Minimiser<'_> {
-    /// Returns the turning point of the execution of a finding, which has this index in the report, if the budget is enough to find it.
+    /// Returns the turning point of the execution of a finding, which has this index in the report, if the budget is
+    /// enough to find it.
     pub(super) fn turning_point(
         &mut self,
         finding: &Finding,

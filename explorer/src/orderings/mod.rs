@@ -42,7 +42,7 @@ const EXPLORATIONS: usize = 24;
 /// The time for a finding if the setting `minimise` does not limit it.
 const TIME: Duration = Duration::from_secs(60);
 
-/// The reason for which nothing is known if the time for a finding is over.
+/// The reason why nothing is known if the time for a finding is over.
 const OUT_OF_TIME: &str =
     "there was not enough time to find them (a larger `time` in the setting `minimise` gives more)";
 

@@ -449,16 +449,16 @@ settings {
         members: &[Member::new("time", |s| &mut s.minimise_time)],
         formerly: &[("minimise_time", "`time=SECONDS`")],
         advanced: true;
-    /// A static of std's `OnceLock`, for example, whose first use does more than later ones. Bugs of that first use are then not
-    /// found. Each of several workers does so, one after the other.
+    /// A static of std's `OnceLock`, for example, whose first use does more than later ones. Bugs of that first use are
+    /// then not found. Each of several workers does so, one after the other.
     warm_up: u32 = 0,
         "Executions before the search that are not judged, for state that a test sets up once and keeps",
         accepts: "a number; `0,retries=5` retries an execution that departed from its prescribed choices up to five times instead of twice",
         members: &[Member::new("retries", |s| &mut s.retries)],
         advanced: true, in_replays: true, in_checkpoints: true;
     /// A task that takes more is a finding, and ends the exploration. A task that is able to run counts only while it has a
-    /// processor. Works on Linux for x86-64 and aarch64. By default far more than tests of concurrent code compute between two
-    /// operations, and less than people wait.
+    /// processor. Works on Linux for x86-64 and aarch64. By default far more than tests of concurrent code compute
+    /// between two operations, and less than people wait.
     hang: Option<Duration> = Some(Duration::from_secs(10)),
         "Most seconds that a task may run or be blocked without a visible operation, and that an execution may take",
         accepts: "seconds, or `none`; `10,execution=60` also ends an execution that takes longer than a minute",
@@ -482,8 +482,8 @@ settings {
         group: Group::Execution, advanced: true, in_replays: true, in_checkpoints: true;
 }
 others {
-    /// The bytes that a search may use to remember states and traces, in the setting `reduction`. By default those of some ten
-    /// million states.
+    /// The bytes that a search may use to remember states and traces, in the setting `reduction`. By default those of
+    /// some ten million states.
     cache_bytes: usize = 1 << 30;
     /// The most retries of an execution that departed from its prescribed choices, in the setting `warm_up`.
     ///

@@ -22,7 +22,7 @@ pub(crate) fn table_bytes(settings: &Settings) -> usize {
     settings.cache_bytes / 2
 }
 
-/// Returns the search of these settings, which were checked, or the share of it that they ask for.
+/// Returns the search of these settings, which were checked, or the share of it that they select.
 pub(crate) fn strategy(settings: &Settings) -> Box<dyn Strategy> {
     let mut search = whole(settings);
     if let Some(partition) = settings.partition

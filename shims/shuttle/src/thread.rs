@@ -1,5 +1,5 @@
-//! `shuttle::thread`: std's, with shuttle's `ThreadId`, labels that tasks hand down, and a panic that fails the test whether or
-//! not its task is joined.
+//! `shuttle::thread`: std's, with shuttle's `ThreadId`, labels that tasks hand down, and a panic that fails the test
+//! whether or not its task is joined.
 
 pub use intermezzo::thread::{AccessError, LocalKey, Result, panicking};
 

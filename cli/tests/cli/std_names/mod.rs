@@ -167,7 +167,8 @@ fn every_stable_name_is_there_and_controlled_as_the_page_says() {
     assert!(errors.is_empty(), "the look-alikes lack this: {errors:#?}");
 }
 
-/// Names that are controlled stand for the same in core, alloc and std, where all have them: no path leads past the look-alikes.
+/// Names that are controlled stand for the same in core, alloc and std, where all have them: no path leads past the
+/// look-alikes.
 #[test]
 #[cfg_attr(not(target_os = "linux"), ignore = "the page has the names of Linux")]
 fn no_name_of_core_or_alloc_leads_past_the_overlay() {

@@ -1,7 +1,7 @@
 //! A checkpoint: a file from which a stopped search continues.
 //!
-//! The contents are lines of JSON. The partial file stays locked while the search runs, so that two searches do not
-//! share one checkpoint.
+//! The contents are lines of JSON. The partial file stays locked while the search runs, so that two searches do not use
+//! the same checkpoint.
 
 mod contents;
 mod error;

@@ -1,7 +1,7 @@
 //! `PctScheduler`: random priorities that change a few times (PCT, Burckhardt et al., ASPLOS 2010).
 //!
-//! Differs, where it is asked step by step, as at depth 1: the number of steps, from which the changes are drawn, is the largest so far; a
-//! task that yields gets the lowest priority.
+//! Differs, where it is asked step by step, as at depth 1: the number of steps, from which the changes are drawn, is
+//! the largest so far; a task that yields gets the lowest priority.
 
 use super::{DataSource, Kind, RandomDataSource, Schedule, Scheduler, Search, Task, TaskId, seed_or};
 use crate::state::Data;

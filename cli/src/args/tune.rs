@@ -47,10 +47,10 @@ pub(crate) struct TuneArgs {
     /// Seeds of each strategy that draws at random: 0, 1, ..
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) seeds: u64,
-    /// The largest number of executions of each search
+    /// Limits the number of executions of each search
     #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) executions: u64,
-    /// The time limit in seconds, if no strategies, reductions or bounds are given
+    /// Limits the time in seconds, if no strategies, reductions or bounds are given
     #[arg(long, value_name = "SECONDS", value_parser = seconds, conflicts_with_all = ["strategies", "reductions", "preemptions", "bugs"])]
     pub(crate) time: Option<Duration>,
     /// Any other setting, for all searches

@@ -1,4 +1,4 @@
-//! Advice on orderings: the operations on atomics and the fences that have to be stronger, so that a finding under a memory
+//! Advice on orderings: the operations on atomics and the fences that must be stronger, so that a finding under a memory
 //! model does not occur any more.
 //!
 //! A counterexample is an execution that shows the finding. A small set of places is chosen whose stronger orderings forbid

@@ -12,7 +12,7 @@ pub(super) struct Changes {
     pub(super) first: u32,
 }
 
-/// The number of accesses that cannot be taken back.
+/// The number of accesses that cannot be undone.
 pub(super) const NEVER: u32 = u32::MAX;
 
 /// The stretch that stands for all of a location.

@@ -44,7 +44,7 @@ pub struct Format {
     version: u32,
 }
 
-/// The reason for which a file is refused.
+/// The reason why a file is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Problem {
     /// The operating system refused an operation on the file.

@@ -163,7 +163,7 @@ impl Finding {
     /// for event in &finding.events {
     ///     println!("{} {} {}", event.task, event.op, finding.name_of(&event.var));
     /// }
-    /// // A variable that has no name there, or is none of the finding's, is shown by its identity.
+    /// // A variable without a name, or that does not belong to the finding, is shown by its identity.
     /// assert_eq!(finding.name_of("atomic 7.7"), "atomic 7.7");
     /// ```
     pub fn name_of<'a>(&'a self, var: &'a str) -> &'a str {

@@ -90,16 +90,16 @@ impl Default for Settings {
     }
 }
 
-/// Most executions in which operations come one at a time, of one scenario; unless more orders must be run first.
+/// The maximum number of sequential executions of one scenario, unless more orders must be run first.
 const SERIAL_EXECUTIONS: u64 = 50_000;
 
 impl Settings {
-    /// Returns the most executions in which operations come one at a time, of one scenario.
+    /// Returns the maximum number of sequential executions of one scenario.
     pub(crate) fn serial_executions(&self) -> u64 {
         self.orders.max(SERIAL_EXECUTIONS)
     }
 
-    /// Sets the most executions of a scenario, if the environment has them.
+    /// Sets the maximum number of executions of a scenario, if the environment variable is set.
     ///
     /// # Panics
     /// If the variable's value is invalid.

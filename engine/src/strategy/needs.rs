@@ -61,7 +61,7 @@ pub enum FallbackReason {
     Incomparable,
     /// An execution that was planned to show something new has shown nothing new.
     NothingNew,
-    /// There are too many traces without the bound that was asked for.
+    /// There are too many traces without the bound that was requested.
     TooMany,
 }
 

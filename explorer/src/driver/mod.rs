@@ -561,7 +561,7 @@ fn work(
         }
         drop(inspector);
         let asked = soundness_asked(settings, common.kind);
-        // The executor is made for the search that was asked for, even if a weaker one has taken over: this keeps the
+        // The executor is made for the search that was requested, even if a weaker one has taken over: this keeps the
         // fingerprints of executions as they were before.
         let (first, weaker) = match common.books().planned > asked {
             true => (search::strategy(settings), Some(strategy)),

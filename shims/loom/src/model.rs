@@ -133,7 +133,7 @@ impl Builder {
                 }
             }
         }
-        // Reaching a limit that was asked for is loom's way to end, and no failure.
+        // Reaching a limit that was requested is loom's way to end, and no failure.
         if report.verdict().is_fail() {
             let is_long = |finding: &Finding| finding.kind == FindingKind::StepLimit;
             match report.findings().iter().any(is_long) {

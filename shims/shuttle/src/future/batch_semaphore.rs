@@ -187,7 +187,7 @@ pub struct BatchSemaphore {
     signature: ResourceSignature,
 }
 
-/// The reason for which a request got no permits at once.
+/// The reason why a request got no permits at once.
 #[derive(Debug, PartialEq, Eq)]
 pub enum TryAcquireError {
     /// The semaphore is closed.
@@ -196,7 +196,7 @@ pub enum TryAcquireError {
     NoPermits,
 }
 
-/// The reason for which a request gets no permits: the semaphore is closed.
+/// The reason why a request gets no permits: the semaphore is closed.
 #[derive(Debug)]
 pub struct AcquireError(());
 

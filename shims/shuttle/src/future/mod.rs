@@ -232,7 +232,7 @@ pub async fn yield_now() {
     }
 }
 
-/// The reason for which a future has no output.
+/// The reason why a future has no output.
 #[derive(Debug)]
 pub enum JoinError {
     /// It was aborted.

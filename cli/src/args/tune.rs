@@ -38,7 +38,7 @@ pub(crate) struct TuneArgs {
     /// Reductions
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = setting("reduction"))]
     pub(crate) reductions: Vec<String>,
-    /// Bounds on preemptions; `none` is one of them
+    /// Bounds on preemptions, or `none`
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = setting("preemptions"))]
     pub(crate) preemptions: Vec<String>,
     /// Memory budgets for the states and traces that a search remembers, in bytes

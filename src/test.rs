@@ -382,7 +382,7 @@ mod explored {
     /// finding all the same.
     ///
     /// # Errors
-    /// The baseline cannot be read.
+    /// If the baseline cannot be read.
     fn is_known(report: &Report, style: &TextStyle) -> Result<bool, String> {
         if !report.verdict().is_fail() || matches!(report.coverage(), Coverage::Replayed { .. }) {
             return Ok(false);

@@ -1,4 +1,4 @@
-//! Advice on orderings that are too weak: it names the places where they are, and what it names mends the failure.
+//! Advice on orderings that are too weak: it names the places where they are, and what it names fixes the failure.
 //!
 //! Each algorithm is right with some orderings, and one of them is weakened at a time. The line of each operation ends
 //! with a mark, which is its name here.
@@ -146,7 +146,7 @@ fn message_in_plain_memory([publish, take]: Orders<2>) {
 }
 
 #[test]
-fn a_data_race_is_mended_by_orderings() {
+fn a_data_race_is_fixed_by_orderings() {
     check(
         message_in_plain_memory,
         [Release, Acquire],
@@ -390,9 +390,9 @@ fn a_stack_needs_its_head_ordered() {
     );
 }
 
-/// A lost update: no ordering mends what happens in the order of the tasks alone.
+/// A lost update: no ordering fixes what happens in the order of the tasks alone.
 #[test]
-fn it_is_said_if_no_ordering_mends_a_failure() {
+fn it_is_said_if_no_ordering_fixes_a_failure() {
     let report = weak().explore(|| {
         let count = Arc::new(AtomicU32::new(0));
         let other = Arc::clone(&count);
@@ -403,7 +403,7 @@ fn it_is_said_if_no_ordering_mends_a_failure() {
     });
     assert!(advice(&report).is_empty(), "{report}");
     let text = report.to_string();
-    assert!(text.contains("no ordering mends it"), "{text}");
+    assert!(text.contains("no ordering fixes it"), "{text}");
     assert!(report.findings()[0].stale_operations().is_empty(), "{text}");
 }
 
@@ -432,7 +432,7 @@ fn advice_is_only_given_where_it_was_checked() {
     let text = report.to_string();
     assert!(
         text.contains(
-            "note: finding 1: the orderings that mend it are not known: there are too many executions"
+            "note: finding 1: the orderings that fix it are not known: there are too many executions"
         ),
         "{text}"
     );
@@ -441,9 +441,9 @@ fn advice_is_only_given_where_it_was_checked() {
         .set("minimise", "time=0")
         .explore(|| message_passing([Relaxed, Acquire]));
     assert!(report.orderings().is_empty(), "{report}");
-    let note = "the orderings that mend it are not known: there was not enough time to find them (a larger `time` in the setting `minimise` gives more)";
+    let note = "the orderings that fix it are not known: there was not enough time to find them (a larger `time` in the setting `minimise` gives more)";
     assert!(report.notes().iter().any(|said| said.ends_with(note)), "{report}");
-    // Without a memory model there is nothing to mend.
+    // Without a memory model there is nothing to fix.
     let report = Explorer::new().explore(|| panic!("in any case"));
     assert!(report.orderings().is_empty());
 }
@@ -501,7 +501,7 @@ fn no_advice_is_given_on_a_failure_that_occurs_in_25_ways() {
             let way = ways[intermezzo::choose(number)];
             assert!(!way(&Arc::default()), "missed");
         });
-        let note = "finding 1: the orderings that mend it are not known: it occurs in too many ways";
+        let note = "finding 1: the orderings that fix it are not known: it occurs in too many ways";
         let is_noted = report.notes().iter().any(|said| said == note);
         assert_eq!(
             (report.orderings().len(), is_noted),
@@ -604,10 +604,10 @@ fn excludes(program: Program, outcome: [u32; 8]) -> bool {
 /// Advice on random programs, of which a random outcome counts as a failure: applied to the program, it removes the
 /// failure; and no fewer places do, even if everything there is `SeqCst`.
 #[test]
-fn advice_on_random_programs_mends_them_with_the_fewest_places() {
+fn advice_on_random_programs_fixes_them_with_the_fewest_places() {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(17);
-    let (mut mended, mut sizes) = (0, BTreeSet::new());
-    while mended < 40 {
+    let (mut fixed, mut sizes) = (0, BTreeSet::new());
+    while fixed < 40 {
         let program = random_program(&mut random);
         let all_ordered = program.map(|step| Step {
             order: SeqCst,
@@ -644,7 +644,7 @@ fn advice_on_random_programs_mends_them_with_the_fewest_places() {
             }
         }
         sizes.insert(advised.len());
-        mended += 1;
+        fixed += 1;
     }
     assert!(sizes.len() >= 3, "{sizes:?}");
 }

@@ -1,5 +1,5 @@
-//! The number of workers that a pool can use: the tree of an exploration, played on up to ten thousand of them. It makes the tables of
-//! `docs/POOL.md`.
+//! The number of workers that a pool can use: the tree of an exploration, played on up to ten thousand of them. It
+//! makes the tables of `docs/POOL.md`.
 //!
 //! `UPDATE_DOCS=1 cargo test --release --test pool_simulation -- --include-ignored` makes the page again.
 
@@ -192,8 +192,8 @@ fn by_rules(tree: &Tree) -> String {
         runs_others: false,
         ..keeps
     };
-    rows.push(("if what a share has run was kept".to_owned(), keeps));
-    rows.push(("if no prefix of others was run into".to_owned(), alone));
+    rows.push(("if the executions of divided shares were kept".to_owned(), keeps));
+    rows.push(("if no prefix of another share was run".to_owned(), alone));
     rows.push(("if both were so".to_owned(), neither));
     let set = [1, 10, 100].map(|ms| {
         (format!("{ms} ms"), move |rules| Rules {

@@ -5,7 +5,7 @@ use std::process::Command;
 /// Returns the number of instructions of a run of this binary with these arguments.
 ///
 /// # Panics
-/// Valgrind is not installed, or the run fails.
+/// If valgrind is not installed, or the run fails.
 pub(crate) fn instructions<S: AsRef<str>>(arguments: &[S]) -> f64 {
     let this = std::env::current_exe().expect("the bench is a file");
     let output = Command::new("valgrind")

@@ -1,4 +1,4 @@
-//! The interface between the places in the code and the side that makes tasks wait there: real time, or a controlled
+//! The interface between the places in the code and the implementation of waits there: in real time, or by a controlled
 //! runtime.
 
 use crate::switch;

@@ -12,11 +12,11 @@ use std::panic::Location;
 use std::time::Duration;
 
 /// One of the two places of a breakpoint, until one of its last methods is called: [`first`](Place::first),
-/// [`first_here`](Place::first_here), [`second`](Place::second), [`meet`](Place::meet), or the names that its kind
-/// has for them.
+/// [`first_here`](Place::first_here), [`second`](Place::second), [`meet`](Place::meet), or their equivalents for its kind
+/// of breakpoint.
 ///
-/// Places of one name are one breakpoint. As long as nothing is armed, none of the closures is called, and all of it costs
-/// one relaxed load and a branch.
+/// Places with the same name are one breakpoint. As long as nothing is armed, none of the closures is called, and a place
+/// costs one relaxed load and a branch.
 #[must_use = "a place does nothing until one of its last methods is called"]
 pub struct Place<'a, Kind, When = fn() -> bool, J = Unjoined> {
     name: &'a str,
@@ -55,10 +55,10 @@ pub fn at(name: &str) -> Place<'_, Anywhere> {
 /// ```
 /// # use intermezzo_breakpoint as breakpoint;
 /// # let (queue, value) = (std::sync::Mutex::new(vec![1]), 2);
-/// // Here, a task is about to look ..
+/// // Here, a task is about to read ..
 /// breakpoint::conflict("stale-length", &queue).first_here();
 /// let length = queue.lock().unwrap().len();
-/// // .. and elsewhere, another to write.
+/// // .. and elsewhere, another task is about to write.
 /// breakpoint::conflict("stale-length", &queue).second();
 /// queue.lock().unwrap().push(value);
 /// # assert_eq!(length, 1);
@@ -231,8 +231,8 @@ impl<'a, Kind, When: Fn() -> bool, J: Joint> Place<'a, Kind, When, J> {
         self
     }
 
-    /// Limits the time of a wait for a partner: one second, if nothing is said. In an exploration there is no time: a
-    /// task waits until no other task can continue.
+    /// Limits the time of a wait for a partner. Default: one second. In an exploration the limit has no effect: a task
+    /// waits until no other task can continue.
     #[inline(always)]
     pub fn limit(mut self, limit: Duration) -> Self {
         self.refined.limit = Some(limit);
@@ -305,23 +305,23 @@ impl Unordered for Conflict {}
 impl Unordered for Deadlock {}
 
 impl<Kind: Ordered, When: Fn() -> bool, J: Joint> Place<'_, Kind, When, J> {
-    /// Waits for a task at the second place, and continues first: the second waits until the turn is dropped. So
-    /// everything done before the drop certainly comes first.
+    /// Waits for a task at the second place, and continues first: the second task waits until the turn is dropped. So
+    /// everything before the drop is certain to come first.
     #[inline(always)]
     #[track_caller]
     pub fn first(self) -> Turn {
         self.goes_first()
     }
 
-    /// Like [`first`](Place::first), if the end of the step cannot be marked. The second waits for the next visible
-    /// operation in an exploration, and otherwise for a short while. Returns `true` if a partner came.
+    /// Like [`first`](Place::first), for code in which the end of the step cannot be marked. The second task waits for the
+    /// next visible operation in an exploration, and otherwise for a short time. Returns `true` if a partner came.
     #[inline(always)]
     #[track_caller]
     pub fn first_here(self) -> bool {
         self.goes(Role::First)
     }
 
-    /// Waits for a task at the first place, and then until that one has done its step. Returns `true` if one came.
+    /// Waits for a task at the first place, and then until it has completed its step. Returns `true` if one came.
     #[inline(always)]
     #[track_caller]
     pub fn second(self) -> bool {
@@ -347,7 +347,7 @@ impl<When: Fn() -> bool, J: Joint> Place<'_, Atomicity, When, J> {
         self.goes_first()
     }
 
-    /// Called in the middle of the block: waits for a task that intrudes, and until that one is done. Returns `true`
+    /// Called in the middle of the block: waits for a task that intrudes, and then until it has finished. Returns `true`
     /// if one came.
     #[inline(always)]
     #[track_caller]
@@ -365,7 +365,7 @@ impl<When: Fn() -> bool, J: Joint> Place<'_, Notification, When, J> {
         self.goes_first()
     }
 
-    /// Called right before the wait, without a lock that the notifying task needs: waits until that one is done.
+    /// Called right before the wait, without a lock that the notifying task needs: waits until that task has notified.
     /// Returns `true` if one came.
     #[inline(always)]
     #[track_caller]

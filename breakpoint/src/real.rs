@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 /// The time that a task waits for its partner, unless another is set: long enough for a busy machine.
 const LIMIT: Duration = Duration::from_secs(1);
 
-/// The time that the second waits for the next step of a first whose end is not reported.
+/// The time that the second task waits for the next step of a first task whose end is not reported.
 const LEAD: Duration = Duration::from_millis(20);
 
 /// The state shared by all threads.
@@ -41,7 +41,7 @@ enum Fate {
 enum Turn {
     /// It has not continued yet, or its end will be reported.
     Begun,
-    /// It continued at this time, and does its step.
+    /// It continued at this time, and has not completed its step.
     Left(Instant),
     Over,
 }
@@ -58,7 +58,7 @@ fn shared() -> MutexGuard<'static, Shared> {
     SHARED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Arms these as well.
+/// Arms these breakpoints in addition to those that are armed.
 pub(crate) fn add(armings: Armings) {
     if !armings.0.is_empty() {
         shared().table.arm(armings);
@@ -123,7 +123,7 @@ fn wait(
     }
 }
 
-/// Continues the calling thread, which has met its partner, in its turn.
+/// Continues the calling thread, which has met its partner, when it is its turn.
 fn go(
     mut shared: MutexGuard<'static, Shared>,
     ticket: Ticket,
@@ -167,7 +167,7 @@ fn go(
     Passed { hit: true, turn }
 }
 
-/// Ends the turn of the first thread, which has done its step.
+/// Ends the turn of the first thread, which has completed its step.
 pub(crate) fn turn_over(turn: Ticket) {
     shared().advance(turn, Turn::Over);
 }

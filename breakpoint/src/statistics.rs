@@ -3,7 +3,7 @@
 /// The number of visits to a breakpoint, and of their outcomes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
-    /// The breakpoint's name; one that is given by places in the source is named by that text.
+    /// The breakpoint's name. For a breakpoint that is given by places in the source, it is that text.
     pub name: String,
     /// The number of times that a task reached one of its places with its local predicate true.
     pub visits: u64,
@@ -19,7 +19,7 @@ pub struct Statistics {
 }
 
 impl Statistics {
-    /// Adds figures from elsewhere.
+    /// Adds other figures to these.
     pub fn add(&mut self, other: &Statistics) {
         self.visits += other.visits;
         self.skipped += other.skipped;

@@ -9,7 +9,7 @@ static CONTROLLED: AtomicBool = AtomicBool::new(false);
 const UNREAD: u8 = 0;
 /// Nothing is armed, and no runtime is in control.
 const OFF: u8 = 1;
-/// Something may be.
+/// Something may be armed.
 const ON: u8 = 2;
 
 static STATE: AtomicU8 = AtomicU8::new(UNREAD);
@@ -25,7 +25,7 @@ pub(crate) fn is_on() -> bool {
     STATE.load(Relaxed) == ON
 }
 
-/// Notes that the environment has been read. Nothing is armed then, unless that armed something.
+/// Notes that the environment has been read. If that armed nothing, nothing is armed.
 pub(crate) fn was_read() {
     let _ = STATE.compare_exchange(UNREAD, OFF, Relaxed, Relaxed);
 }
@@ -35,7 +35,7 @@ pub(crate) fn on() {
     STATE.store(ON, Relaxed);
 }
 
-/// Notes that a runtime controls some tasks: each place then has to ask for its task.
+/// Notes that a runtime controls some tasks. Each place must then determine its task.
 pub(crate) fn controlled() {
     CONTROLLED.store(true, Relaxed);
     on();

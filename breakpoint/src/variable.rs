@@ -50,9 +50,10 @@ fn armings() -> Result<Armings, ArmError> {
     text.parse()
 }
 
-/// Returns the problem of the environment variable [`VARIABLE`], if it is invalid; it arms nothing then. If the process has
-/// no explorations, breakpoints by places are a problem, too: they do nothing, and the others are armed. Programs do not
-/// stop because of it: ask here, or look into the file that [`LOG_VARIABLE`](crate::LOG_VARIABLE) names.
+/// Returns the problem of the environment variable [`VARIABLE`], if there is one. An invalid value arms nothing. If the
+/// process has no explorations, breakpoints by places are a problem, too: they have no effect, and the others are armed.
+/// Programs do not stop because of a problem. It is also written to the file that [`LOG_VARIABLE`](crate::LOG_VARIABLE)
+/// names.
 pub fn variable_problem() -> Option<ArmError> {
     read();
     let problem = PROBLEM.get().cloned().flatten();

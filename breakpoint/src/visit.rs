@@ -7,11 +7,11 @@ use std::panic::Location;
 /// The side of a breakpoint on which a place is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// Goes first once both are there.
+    /// Continues first when both have arrived.
     First,
-    /// Waits until the first has done its step.
+    /// Waits until the first task has completed its step.
     Second,
-    /// Continues when both are there, in any order.
+    /// Continues when both have arrived, in any order.
     Either,
 }
 
@@ -25,7 +25,7 @@ pub enum Objects {
         /// Its address.
         usize,
     ),
-    /// Locks: each holds what the next one wants, in a circle.
+    /// Locks: each task holds the lock that the next one wants, in a circle.
     Crosswise {
         /// The lock that the task holds.
         held: usize,
@@ -44,7 +44,8 @@ pub struct Visit<'a> {
     pub objects: Objects,
     /// The task's own state, as far as it matters for the joint predicate.
     pub state: Option<Box<dyn Any + Send>>,
-    /// The joint predicate: of the first's state and the second's; where neither is first, of this one's and the other's.
+    /// The joint predicate. Its arguments are the states of the first and the second task, or if neither is first, of this
+    /// task and the other one.
     pub agree: &'a dyn Fn(&dyn Any, &dyn Any) -> bool,
     /// The lock that the task must hold.
     pub while_held: Option<usize>,

@@ -265,7 +265,7 @@ fn message(panicked: &(dyn std::any::Any + Send)) -> &str {
     text.or_else(|| panicked.downcast_ref::<&str>().copied()).unwrap_or_default()
 }
 
-/// Returns the reason for which a test that should panic has failed, if it has.
+/// Returns the reason why a test that should panic has failed, if it has.
 fn trouble(expected: ShouldPanic, ended: std::thread::Result<Result<(), String>>) -> Option<String> {
     let Err(panicked) = ended else {
         return Some("the test did not panic, as it should".into());

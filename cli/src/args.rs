@@ -76,7 +76,7 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: HistoryCommand,
     },
-    /// Listeners on executions: list them, create new ones, check files
+    /// Monitors, which observe executions: list them, create new ones, check files
     Monitor {
         #[command(subcommand)]
         command: MonitorCommand,
@@ -101,11 +101,12 @@ pub(crate) enum CorpusCommand {
     Run(Box<RunArgs>),
 }
 
-/// Runs this project's tests with the given search settings, and sums up what was explored
+/// Runs this project's tests with the given search settings, and summarises what was explored
 ///
 /// Runs `cargo test` with the flags' settings in environment variables (`INTERMEZZO_PREEMPTIONS=2`), which override
-/// those of `#[intermezzo::test(..)]`; then prints a line per explored test, beginning with those that need attention. Cargo's own
-/// arguments and these flags may come in any order. Arguments that are none of these flags, or that follow `--`, are cargo's.
+/// those of `#[intermezzo::test(..)]`; then prints a line for each explored test, beginning with those that need
+/// attention. Cargo's own arguments and these flags may come in any order. Other arguments, and those after `--`, are
+/// passed on to cargo.
 #[derive(Args, Debug)]
 #[command(after_help = TEST_HELP)]
 pub(crate) struct TestArgs {
@@ -128,7 +129,7 @@ pub(crate) struct TestArgs {
 /// The results of a run of tests or of a program
 #[derive(Args, Debug)]
 pub(crate) struct ResultFlags {
-    /// Writes the findings of this run into the baseline, so that they are known from now on
+    /// Writes the findings of this run into the baseline, so that they count as known from now on
     #[arg(long)]
     pub(crate) update_baseline: bool,
     /// Writes each report to this directory, and a schedule file for each finding
@@ -156,8 +157,8 @@ Exit code 3: nothing was explored.";
 
 /// Merges the reports of all shares of a search into one
 ///
-/// Several machines explore a share each (`test --partition 3/8 --reports DIR`). This reads their reports, checks that all
-/// shares of one search are there, and gives the verdict on the whole search. Coverage is full only if every share ended.
+/// Each machine explores one share (`test --partition 3/8 --reports DIR`). This command reads their reports, checks that all
+/// shares of one search are there, and prints the verdict on the whole search. Coverage is full only if every share ended.
 #[derive(Args, Debug)]
 #[command(after_help = MERGE_HELP)]
 pub(crate) struct MergeArgs {
@@ -170,7 +171,7 @@ pub(crate) struct MergeArgs {
     /// Writes a page to this file that shows the findings' executions event by event (see `view`)
     #[arg(long, value_name = "FILE")]
     pub(crate) view: Option<PathBuf>,
-    /// Prints { verdict, reports: [..] } as one JSON value on stdout, each report in the form of those of `test`
+    /// Prints { verdict, reports: [..] } as one JSON value on stdout, with reports in the form of `test`
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -195,7 +196,7 @@ pub(crate) struct CargoArguments {
     pub(crate) cargo: Vec<OsString>,
 }
 
-/// Runs one schedule again
+/// Replays a schedule
 ///
 /// A schedule of a program of the corpus is run directly. Any other belongs to a test or a program of the project in the
 /// current directory: `cargo test` runs just that test, or `cargo run` the program. A schedule of a test of an object
@@ -230,11 +231,11 @@ pub(crate) struct ReplayArgs {
     pub(crate) cargo: Vec<OsString>,
 }
 
-/// Shows the settings of each explored test of this project, and where they came from
+/// Shows the settings of each explored test of this project, and their origins
 ///
 /// Runs `cargo test`, in which explored tests then report their settings instead of exploring. Tests that are not
-/// explored run as usual; to leave them out, name the tests that you want. Flags are those of `test`, with the same
-/// effect, in any order with cargo's own arguments.
+/// explored run as usual; to leave them out, name the tests that you want. The flags are those of `test`, and may come in
+/// any order with cargo's own arguments.
 #[derive(Args, Debug)]
 #[command(after_help = CONFIG_HELP)]
 pub(crate) struct ConfigArgs {
@@ -281,7 +282,8 @@ code.
 #[derive(Args, Debug)]
 #[command(after_help = VIEW_HELP)]
 pub(crate) struct ViewArgs {
-    /// The report: a file of `test --reports DIR`, or the output of `--json`. A directory of reports gives one page with a list of its tests
+    /// The report: a file of `test --reports DIR`, or the output of `--json`; for a directory of reports, the page
+    /// lists its tests
     pub(crate) report: PathBuf,
     /// The format of the output
     #[arg(long, value_name = "NAME", default_value = "html")]
@@ -289,7 +291,7 @@ pub(crate) struct ViewArgs {
     /// The file to write, or `-` for stdout [default: a file in the current directory, named after the report]
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
-    /// Opens the page in a browser or not [default: only if this is a terminal]
+    /// Opens the page in a browser, or does not [default: only if this is a terminal]
     #[arg(long, value_name = "WHEN")]
     pub(crate) open: Option<Open>,
     /// Overwrites the file even if it was not written by `view`
@@ -318,7 +320,7 @@ pub(crate) enum Format {
     Dot,
 }
 
-/// The choice to open a page or not.
+/// The choice whether a page is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Open {
     /// In the browser
@@ -346,8 +348,7 @@ pub(crate) struct ListArgs {
 
 /// Explores a program, or all of them
 ///
-/// A program is explored with the settings that fit it. Environment variables override these, and flags override
-/// both.
+/// Each program has settings of its own. Environment variables override these, and flags override both.
 #[derive(Args, Debug)]
 #[command(after_help = RUN_HELP)]
 pub(crate) struct RunArgs {
@@ -380,8 +381,9 @@ JSON: the report; without a name, an array of { name, expected, met, report }.";
 
 /// Tries both orders of every two places that contend, and shows how often the test fails in each
 ///
-/// Random executions show which places contend for a lock, an atomic, a condition variable or plain memory; a breakpoint
-/// then holds one task until the other has gone first, in as many random executions for each order.
+/// Random executions show which places contend for a lock, an atomic, a condition variable or plain memory. For each order
+/// of two such places, the same number of random executions is run with a breakpoint, which holds one task until the other
+/// has gone first.
 #[derive(Args, Debug)]
 #[command(after_help = BREAKPOINTS_HELP)]
 pub(crate) struct BreakpointsArgs {
@@ -390,7 +392,7 @@ pub(crate) struct BreakpointsArgs {
     /// Executions for each line of the table
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..), global = true)]
     pub(crate) runs: u64,
-    /// Most pairs of a test that are tried
+    /// Limits the number of pairs of a test that are tried
     #[arg(long, value_name = "N", default_value_t = 30, global = true)]
     pub(crate) pairs: usize,
     /// Seed of the random executions
@@ -403,7 +405,7 @@ pub(crate) struct BreakpointsArgs {
 
 #[derive(Subcommand, Debug)]
 pub(crate) enum BreakpointsOf {
-    /// Of a program of the corpus
+    /// Tries the places of a program of the corpus
     Corpus {
         /// The program
         name: String,
@@ -411,7 +413,7 @@ pub(crate) enum BreakpointsOf {
         #[arg(long = "set", value_name = "NAME=VALUE")]
         sets: Vec<String>,
     },
-    /// Of this project's explored tests
+    /// Tries the places of this project's explored tests
     Tests {
         /// Arguments of `cargo test`, after `--`
         #[arg(value_name = "CARGO TEST ARGS", last = true)]
@@ -442,11 +444,11 @@ left_out }] }, `unarmed` like an order without `armed`.";
 pub(crate) struct CheckArgs {
     /// The history
     pub(crate) file: PathBuf,
-    /// The object of the history: register (cas-register), queue, stack, priority-queue, set, counter, map (kv). May
-    /// be left out if the file names it
+    /// The object of the history: register (cas-register), queue, stack, priority-queue, set, counter, map (kv); not needed
+    /// if the file names it
     #[arg(long, value_name = "NAME")]
     pub(crate) spec: Option<String>,
-    /// The format: jepsen, edn, calls, json; guessed if it is left out
+    /// The format: jepsen, edn, calls, json [default: recognised from the contents]
     #[arg(long, value_name = "NAME")]
     pub(crate) format: Option<String>,
     /// Gives up after this many states, of each key if there are keys
@@ -480,7 +482,7 @@ pub(crate) struct MonitorListArgs {
     pub(crate) json: bool,
 }
 
-/// Makes a project for a new monitor, in a new directory of that name
+/// Creates a project for a new monitor, in a new directory of that name
 ///
 /// The project compiles as it is, into a plugin: a library that `--monitor` loads. docs/MONITORS.md describes the next
 /// steps.
@@ -489,7 +491,7 @@ pub(crate) struct MonitorListArgs {
 pub(crate) struct MonitorNewArgs {
     /// The monitor's name: letters, digits, `-` and `_`
     pub(crate) name: String,
-    /// In C, with a Makefile and the header; otherwise in Rust
+    /// Creates it in C, with a Makefile and the header, instead of in Rust
     #[arg(long)]
     pub(crate) c: bool,
     /// Prints { name, language, files, library } as one JSON value on stdout
@@ -506,8 +508,8 @@ Nothing is overwritten: an existing file or directory of that name is a usage er
 
 /// Checks whether a file is a monitor that can be loaded
 ///
-/// Reads the headers of the file. Then another process loads it, makes the monitor, and plays to it an execution with
-/// every event that a monitor can receive.
+/// Reads the headers of the file. Then another process loads it, creates the monitor, and passes it an execution with every
+/// event that a monitor can receive.
 #[derive(Args, Debug)]
 #[command(after_help = CHECK_HELP)]
 pub(crate) struct MonitorCheckArgs {
@@ -516,7 +518,7 @@ pub(crate) struct MonitorCheckArgs {
     /// Arguments for the monitor
     #[arg(long, value_name = "ARGS", default_value = "")]
     pub(crate) arguments: String,
-    /// Prints { file, loadable, problem } as one JSON value on stdout; of a monitor also its name, plugin_version,
+    /// Prints { file, loadable, problem } as one JSON value on stdout; for a monitor also its name, plugin_version,
     /// interests, reduction_compatible, follows_stale_reads and complaints
     #[arg(long)]
     pub(crate) json: bool,
@@ -534,7 +536,7 @@ pub(crate) fn without_subcommand_word(args: impl Iterator<Item = OsString>) -> V
     args
 }
 
-/// Parses a limit of time as the setting `time` has it: `Duration::MAX` is none.
+/// Parses a time limit in the form of the setting `time`; `Duration::MAX` means none.
 fn time_limit(value: &str) -> Result<Duration, String> {
     let mut settings = intermezzo::Settings::default();
     settings.set("time", value).map_err(|error| error.problem)?;

@@ -1,10 +1,11 @@
-//! The time of day, for the JSON of a run: nothing that is explored depends on it.
+//! The time of day, for the JSON of a run. Explorations do not depend on it.
 
 use std::time::{Duration, SystemTime};
 
 const SECONDS_PER_DAY: u64 = 24 * 60 * 60;
 
-/// Returns the time in UTC, to the second, as in RFC 3339: `2026-02-28T23:59:59Z`. A time before 1970 counts as its begin.
+/// Returns the time in UTC, to the second, as in RFC 3339: `2026-02-28T23:59:59Z`. A time before 1970 is taken for the
+/// beginning of 1970.
 pub(crate) fn in_utc(time: SystemTime) -> String {
     let since = time.duration_since(SystemTime::UNIX_EPOCH);
     let seconds = since.unwrap_or(Duration::ZERO).as_secs();

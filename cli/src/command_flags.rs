@@ -1,4 +1,4 @@
-//! The flags of `test` that are settings of the command and not of tests, with their defaults in `intermezzo.toml`.
+//! The flags of `test` that are settings of the command and not of tests. Their defaults are in `intermezzo.toml`.
 
 use crate::cargo;
 use crate::problem::Problem;
@@ -62,7 +62,7 @@ impl<const OF_PROGRAM: bool> FromArgMatches for Given<OF_PROGRAM> {
 }
 
 impl ProgramFlags {
-    /// Returns the flags of a test that is explored as the program is.
+    /// Returns the flags with which a test is explored like the program.
     pub(crate) fn of_test(self) -> CommandFlags {
         let all = CommandSetting::all().iter();
         let fixed = all.filter_map(|setting| Some((setting.name, setting.for_programs?.to_owned())));
@@ -75,7 +75,7 @@ impl CommandFlags {
     /// that of the directory in which the command is run, or of the manifest that the arguments name.
     ///
     /// # Errors
-    /// The file is not valid, or the settings contradict each other.
+    /// If the file is not valid, or the settings contradict each other.
     pub(crate) fn settings(&self, cargo: &[OsString]) -> Result<CommandSettings, Problem> {
         let config = Config::of_directory(&directory(cargo)?);
         let config = config.map_err(|error| Problem::usage(error.to_string()))?;
@@ -142,7 +142,7 @@ mod tests {
         flags.over(Some(&config))
     }
 
-    /// A program takes nothing from the file that is for a run of tests.
+    /// A program ignores the settings in the file that apply only to runs of tests.
     #[test]
     fn a_program_is_no_run_of_tests() {
         let file = "[command]\nraces = true\nnextest = true\njunit = \"a.xml\"\nannotations = true\nallow_none = true\n";

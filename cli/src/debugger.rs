@@ -1,7 +1,7 @@
 //! Debuggers in which a replay stops before one of its steps.
 //!
-//! The process calls a function of its own there ([`intermezzo::Explorer::stop_before`]), and a debugger has its
-//! breakpoint in that function.
+//! The process calls a function right before that step ([`intermezzo::Explorer::stop_before`]), and the debugger has a
+//! breakpoint at that function.
 
 use crate::problem::Problem;
 use clap::ValueEnum;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-/// The function that is called at the stop, with the crates' path before it.
+/// The path of the function that is called at the stop.
 const STOP: &str = "intermezzo_explorer::stop_before::stopped_here";
 
 /// A debugger.
@@ -23,7 +23,7 @@ pub(crate) enum Debugger {
 }
 
 impl Debugger {
-    /// Returns the line of a shell that runs a command, which stands before it as `"$@"`.
+    /// Returns the line of a shell script that runs the command `"$@"` under the debugger.
     fn line(self) -> String {
         // The watchdog asks a worker for its progress by this signal.
         let gdb = format!(
@@ -49,7 +49,7 @@ impl Debugger {
     /// Writes a script into this directory that runs a command under the debugger.
     ///
     /// # Errors
-    /// There is no such debugger here, or the file cannot be written.
+    /// If the debugger is not installed, or the file cannot be written.
     pub(crate) fn script(self, directory: &Path) -> Result<PathBuf, Problem> {
         let is_there = env::var_os("PATH")
             .is_some_and(|paths| env::split_paths(&paths).any(|path| path.join(self.name()).is_file()));
@@ -65,10 +65,10 @@ impl Debugger {
         Ok(path)
     }
 
-    /// Runs this very command under the debugger, without the flag that asks for it. Returns the debugger's exit code.
+    /// Runs this process's command under the debugger, without the flag `--debugger`. Returns the debugger's exit code.
     ///
     /// # Errors
-    /// There is no such debugger, or it cannot be run.
+    /// If the debugger is not installed, or cannot be run.
     pub(crate) fn run_this_command(self) -> Result<i32, Problem> {
         let problem = |error| Problem::usage(format!("cannot run {} ({error})", self.name()));
         let directory = tempfile::tempdir().map_err(problem)?;

@@ -1,4 +1,4 @@
-//! Files that commands write, without destroying files of others.
+//! Files that commands write. Files of other programs are not overwritten.
 
 use crate::problem::Problem;
 use serde::Deserialize;
@@ -6,10 +6,10 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// Largest file that is looked into before it is overwritten. Ours are smaller; others need no reading.
+/// The largest file that is read before it is overwritten. Our own files are smaller.
 const FILE_BYTES_MAX: u64 = 256 << 20;
 
-/// The kind of a file of ours.
+/// The kind of a file that intermezzo writes.
 #[derive(Clone, Copy)]
 pub(crate) enum Kind {
     /// A schedule file.
@@ -32,20 +32,20 @@ impl Kind {
     }
 }
 
-/// The fields that all of our files have.
+/// The fields that all files of intermezzo have.
 #[derive(Deserialize)]
 struct Header {
     format: String,
 }
 
-/// Checks that a file of this kind may be written there: there is none, or one of the same kind.
+/// Checks that a file of this kind may be written at this path: there is no file, or one of the same kind.
 ///
 /// # Errors
 /// If there is something else.
 pub(crate) fn check_may_write(path: &Path, kind: Kind) -> Result<(), Problem> {
     let found = match fs::metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return check_may_create(path),
-        Err(error) => return Err(Problem::file("look at", path, &error, "give another path")),
+        Err(error) => return Err(Problem::file("access", path, &error, "give another path")),
         Ok(found) => found,
     };
     if found.is_file() && found.len() <= FILE_BYTES_MAX {
@@ -62,10 +62,10 @@ pub(crate) fn check_may_write(path: &Path, kind: Kind) -> Result<(), Problem> {
     )))
 }
 
-/// Checks that a file may be made where there is none.
+/// Checks that a file can be created at a path where there is none.
 ///
 /// # Errors
-/// If there is no such directory, or it takes no files.
+/// If the directory does not exist, or no file can be created in it.
 pub(crate) fn check_may_create(path: &Path) -> Result<(), Problem> {
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     // A file without a name, which disappears when it is closed.

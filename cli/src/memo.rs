@@ -1,4 +1,4 @@
-//! `memo`: memos of iRoots are shown, merged, and edited.
+//! `memo`: shows, merges and edits memos of iRoots.
 
 use crate::args::{MemoForgetArgs, MemoMergeArgs, MemoShowArgs};
 use crate::exit::Exit;
@@ -69,7 +69,7 @@ fn shown<'a>(file: &'a Path, memo: &'a StoredMemo) -> Shown<'a> {
     }
 }
 
-/// Returns a line for each iRoot, and the sums.
+/// Returns a line for each iRoot, and the totals.
 fn text(memo: &StoredMemo) -> String {
     let mut text = String::new();
     for iroot in &memo.iroots {
@@ -91,7 +91,7 @@ fn text(memo: &StoredMemo) -> String {
     text
 }
 
-/// Adds memos to another one.
+/// Adds memos to another memo.
 pub(crate) fn merge(args: &MemoMergeArgs) -> Result<Exit, Problem> {
     let merged = StoredMemo::merge(&args.into, &args.files).map_err(refused)?;
     for file in &merged.left_out {

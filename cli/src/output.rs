@@ -1,7 +1,7 @@
 //! The output to stdout and stderr.
 //!
-//! Everything goes through here, so that a closed pipe (`cargo intermezzo corpus list | head -1`) ends
-//! nothing with a panic, and so that stdout holds one JSON value and nothing else where `--json` was given.
+//! All output goes through this module, so that a closed pipe (`cargo intermezzo corpus list | head -1`) does not cause a
+//! panic, and so that stdout has exactly one JSON value with `--json`.
 
 use crate::problem::Problem;
 use anstyle::{AnsiColor, Style};
@@ -10,12 +10,12 @@ use intermezzo::{TextStyle, Verdict};
 use serde::Serialize;
 use std::io::{self, Write};
 
-/// Prints text for people on stdout. Control characters that a test, a monitor or a file has brought into it are shown.
+/// Prints text for people on stdout. Control characters from a test, a monitor or a file are made visible.
 pub(crate) fn text(text: &str) -> Result<(), Problem> {
     raw(&style().visible(text.to_owned()))
 }
 
-/// Prints text of a format on stdout, as it is.
+/// Prints text in a machine-readable format on stdout, unchanged.
 pub(crate) fn raw(text: &str) -> Result<(), Problem> {
     let mut stdout = io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
@@ -39,7 +39,7 @@ pub(crate) fn complain(message: &str) {
     pass_on(&TextStyle::default().visible(message.to_owned()));
 }
 
-/// Prints on stderr what another program has said, as it is.
+/// Prints the output of another program on stderr, unchanged.
 pub(crate) fn pass_on(message: &str) {
     let _ = writeln!(io::stderr(), "{message}");
 }
@@ -58,30 +58,30 @@ pub(crate) fn word(verdict: Verdict) -> (&'static str, AnsiColor) {
     }
 }
 
-/// Returns a word in this colour, and a text next to it, in a column of its own.
+/// Returns a word in this colour, followed by a text that begins in a fixed column.
 pub(crate) fn beside((word, colour): (&str, AnsiColor), text: &str, style: &TextStyle) -> String {
     let lines = indented(&format!("{word:12}  {text}"), 0, style);
     lines.replacen(word, &painted(word, colour), 1)
 }
 
-/// Columns that the longest verdict takes, and two spaces.
+/// The width of the longest verdict and two spaces.
 pub(crate) const BESIDE: usize = 14;
 
-/// Returns lines of prose, all but the first in the column next to verdicts, the first after `first` columns.
+/// Returns prose as lines. The first begins after `first` columns, the others in the column after the verdicts.
 pub(crate) fn indented(text: &str, first: usize, style: &TextStyle) -> String {
     let mut lines = lines::wrap(text, style.columns(), first, BESIDE).join("\n");
     lines.push('\n');
     lines
 }
 
-/// Returns a command in that column, as a shell takes it.
+/// Returns a command in that column, in the form that a shell reads.
 pub(crate) fn command(command: &str, style: &TextStyle) -> String {
     let mut lines = lines::command(command, style.width, BESIDE).join("\n");
     lines.push('\n');
     lines
 }
 
-/// Returns the text in bold and this colour, if stdout takes them.
+/// Returns the text in bold and this colour, if stdout shows them.
 pub(crate) fn painted(text: &str, colour: AnsiColor) -> String {
     if !style().colour {
         return text.to_owned();
@@ -95,7 +95,7 @@ pub(crate) fn count(number: u64, word: &str) -> String {
     format!("{number} {word}{}", if number == 1 { "" } else { "s" })
 }
 
-/// Returns rows in columns, two spaces apart, the last column as wide as it is.
+/// Returns rows in columns, two spaces apart. The last column is not padded.
 pub(crate) fn table(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {

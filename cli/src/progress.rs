@@ -11,10 +11,10 @@ use std::time::Duration;
 /// Parts of the bar.
 const PARTS: u64 = 1_000;
 
-/// More than this cannot be distinguished from for ever.
+/// A longer remaining time is shown as endless.
 const LONGEST: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
-/// A progress line, gone when dropped. Empty if stderr is no terminal.
+/// A progress line, which disappears when it is dropped. Empty if stderr is not a terminal.
 pub(crate) struct Progress(Option<ProgressBar>);
 
 impl Progress {
@@ -30,8 +30,8 @@ impl Progress {
         Progress(Some(line.with_prefix(name.to_owned())))
     }
 
-    /// Returns the explorer, with its progress shown here.
-    /// With `lines`, in lines of their own, also where stderr is no terminal.
+    /// Returns the explorer, set to show its progress in this line. With `lines`, each message has a line of its own, even
+    /// if stderr is not a terminal.
     pub(crate) fn watch(&self, explorer: Explorer, lines: ProgressLines) -> Explorer {
         if let Some(mut shown) = lines.watch() {
             return explorer.on_progress(move |progress| {

@@ -1,4 +1,4 @@
-//! `replay`: one schedule again, of a program of the corpus or of a test of the project.
+//! `replay`: repeats one schedule of a program of the corpus or of a test of the project.
 
 use crate::args::ReplayArgs;
 use crate::exit::Exit;

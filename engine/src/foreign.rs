@@ -14,7 +14,7 @@ const QUOTED_CHARS_MAX: usize = 80;
 /// Returns the file's bytes.
 ///
 /// # Errors
-/// It cannot be read, or has more than 256 MiB.
+/// If it cannot be read, or is larger than 256 MiB.
 pub fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(path)?

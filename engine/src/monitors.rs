@@ -49,7 +49,7 @@ impl MonitorRequest {
     /// Applies a list to the monitors that are on by default. Returns those to attach, in order.
     ///
     /// # Errors
-    /// It removes a monitor that is not on.
+    /// If it removes a monitor that is not on.
     pub fn resolve(
         list: &[MonitorRequest],
         default: Vec<MonitorRequest>,
@@ -103,7 +103,7 @@ impl MonitorRequest {
     /// Parses a list with `;` between. `none` and `default` revoke the entries before them.
     ///
     /// # Errors
-    /// A name is missing.
+    /// If a name is missing.
     pub fn parse(list: &str) -> Result<Vec<MonitorRequest>, String> {
         let mut all: Vec<MonitorRequest> = Vec::new();
         for one in list.split(';').map(str::trim).filter(|one| !one.is_empty()) {

@@ -29,12 +29,13 @@ enum Pattern {
 pub struct Scope(Vec<Pattern>);
 
 impl Scope {
-    /// Parses a list separated by commas: paths of modules, types and functions (`queue::ring`, `Ring::push`), source files (`ring.rs`, `queue/ring.rs`) and
-    /// variables as reports name them (`tail`, `slots[_].seq`, `atomic 0.2`). A single name is a module or a variable; in
-    /// backticks it is a variable. One element, as `slots[2].seq`, is refused.
+    /// Parses a list separated by commas: paths of modules, types and functions (`queue::ring`, `Ring::push`), source
+    /// files (`ring.rs`, `queue/ring.rs`) and variables as reports name them (`tail`, `slots[_].seq`, `atomic 0.2`). A
+    /// single name is a module or a variable; in backticks it is a variable. One element, as `slots[2].seq`, is
+    /// refused.
     ///
     /// # Errors
-    /// An entry is none of these; the text says what would be valid.
+    /// If an entry is none of these; the text says what would be valid.
     pub fn parse(text: &str) -> Result<Scope, String> {
         let entries = text.split(',').map(str::trim).filter(|entry| !entry.is_empty());
         entries.map(Pattern::parse).collect::<Result<_, _>>().map(Scope)

@@ -33,7 +33,7 @@ impl Sites {
     /// Parses a list separated by commas: source file and line, and a column if it matters; or `all`.
     ///
     /// # Errors
-    /// An entry is none of these; the text says what would be valid.
+    /// If an entry is none of these; the text says what would be valid.
     pub fn parse(text: &str) -> Result<Sites, String> {
         let entries = text.split(',').map(str::trim).filter(|entry| !entry.is_empty());
         let (all, places): (Vec<&str>, Vec<&str>) = entries.partition(|entry| *entry == ALL);

@@ -56,7 +56,7 @@ impl Search {
     /// Returns the path of the file with this name, as the compiler names it.
     ///
     /// # Errors
-    /// There is none, or it could be one of several; the text follows the file's name.
+    /// If there is none, or several are possible; the text follows the file's name.
     pub fn find(&self, file: &str) -> Result<PathBuf, String> {
         let found = |directory: &Path| Some(directory.join(file)).filter(|path| path.is_file());
         let from = match self {
@@ -86,7 +86,7 @@ const NOT_FOUND: &str = "was not found";
 /// Returns the text of a Rust source file; no other file of the machine is shown because a report names it.
 ///
 /// # Errors
-/// There is none; the text gives the reason, and follows the file's name.
+/// If there is none; the text gives the reason, and follows the file's name.
 pub fn read(file: &str, search: &Search) -> Result<String, String> {
     if Path::new(file)
         .extension()

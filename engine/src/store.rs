@@ -44,7 +44,7 @@ pub struct Format {
     version: u32,
 }
 
-/// The reason for which a file is refused.
+/// The reason why a file is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Problem {
     /// The operating system refused an operation on the file.
@@ -135,7 +135,7 @@ impl Format {
     /// Returns the contents of the file at this path; `None` if there is no file.
     ///
     /// # Errors
-    /// It cannot be read, is of another kind or version, or is damaged.
+    /// If it cannot be read, is of another kind or version, or is damaged.
     pub fn read(self, path: &Path) -> Result<Option<String>, Problem> {
         let reading = io_problem("read");
         let Some(mut file) = self.open(path)? else {
@@ -200,7 +200,7 @@ impl Format {
     /// Prepares to write the file at this path. Neither the file nor the partial file is opened yet.
     ///
     /// # Errors
-    /// The path has no file name.
+    /// If the path has no file name.
     pub fn writer(self, path: &Path) -> Result<Writer, Problem> {
         Ok(Writer {
             format: self,
@@ -213,7 +213,7 @@ impl Format {
     /// Waits until no other process has locked the file at this path, and locks it.
     ///
     /// # Errors
-    /// The path is not that of a file, or other processes had it locked for all of `patience`.
+    /// If the path is not that of a file, or other processes had it locked for all of `patience`.
     pub fn lock(self, path: &Path, patience: Duration) -> Result<Locked<'_>, Problem> {
         if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
             return Err(Problem::Foreign);
@@ -274,7 +274,7 @@ impl Writer {
     /// Locks the partial file, so that no other process can write. The lock is held until the next write.
     ///
     /// # Errors
-    /// Another process holds the lock, or there is a partial file of another kind.
+    /// If another process holds the lock, or there is a partial file of another kind.
     pub fn hold(&mut self) -> Result<(), Problem> {
         if self.file.is_none() {
             self.file = Some(self.open_partial()?);
@@ -304,7 +304,7 @@ impl Writer {
     /// Writes these contents in place of the last ones. It releases the lock, or keeps it if it writes nothing.
     ///
     /// # Errors
-    /// There is a file of another kind, which is left alone, or the operating system refuses.
+    /// If there is a file of another kind, which is not changed, or if the operating system refuses.
     pub fn write(&mut self, contents: &str) -> Result<(), Problem> {
         let mut file = match self.file.take() {
             Some(file) => file,

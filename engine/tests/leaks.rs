@@ -45,7 +45,7 @@ fn found(test: impl Fn() + Send + Sync) -> Vec<String> {
     messages(&explored(explorer().keep_going(true), test))
 }
 
-/// A node that may hold itself, by way of others.
+/// A node that may hold itself, through others.
 #[derive(Default)]
 struct Node {
     next: Mutex<Option<Arc<Node>>>,

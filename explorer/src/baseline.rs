@@ -208,7 +208,7 @@ impl Baseline {
     /// Reads this file.
     ///
     /// # Errors
-    /// It cannot be read, or is no baseline.
+    /// If it cannot be read, or is not a baseline.
     pub fn read(path: &Path) -> Result<Baseline, ConfigError> {
         toml_text::open(path, Baseline::parse)
     }
@@ -216,7 +216,7 @@ impl Baseline {
     /// Returns the baseline of this process, if there is one.
     ///
     /// # Errors
-    /// It cannot be read, or is no baseline.
+    /// If it cannot be read, or is not a baseline.
     pub fn of_process() -> Result<Option<Baseline>, ConfigError> {
         let path = std::env::var_os(VARIABLE);
         path.map(|path| Baseline::read(path.as_ref())).transpose()
@@ -225,7 +225,7 @@ impl Baseline {
     /// Parses a file's text.
     ///
     /// # Errors
-    /// It is no baseline. The error names the place, and what to do.
+    /// If it is not a baseline. The error names the place, and what to do.
     pub fn parse(path: &Path, text: &str) -> Result<Baseline, ConfigError> {
         text::parse(path, text)
     }

@@ -97,7 +97,7 @@ impl Explorer {
     /// [`record`](Explorer::record).
     ///
     /// # Errors
-    /// A value does not fit its setting, or is no schedule.
+    /// If a value does not fit its setting, or is no schedule.
     pub fn with_variables(mut self) -> Result<Explorer, Box<dyn std::error::Error + Send + Sync>> {
         self.settings.override_from_environment()?;
         #[cfg(not(feature = "files"))]
@@ -181,7 +181,7 @@ impl Explorer {
     /// ```
     ///
     /// # Panics
-    /// There is no such setting, or the value does not fit.
+    /// If there is no such setting, or the value does not fit.
     #[track_caller]
     pub fn set(mut self, name: &str, value: impl ToString) -> Explorer {
         if name == "strategy" {
@@ -292,7 +292,7 @@ impl Explorer {
     /// [brought](crate::bring_monitors): `data-race`, `leak` and `misuse`, if the crate `intermezzo` is part of the program.
     ///
     /// # Panics
-    /// It is no such list.
+    /// If the list is invalid.
     pub fn monitors(self, list: &str) -> Explorer {
         self.set("monitors", list)
     }
@@ -410,8 +410,8 @@ impl Explorer {
     /// ```
     ///
     /// # Panics
-    /// The schedule to replay is of another test, settings do not go together, or a search of your own does what none may: use
-    /// [`Explorer::try_explore`] where that may be.
+    /// If the schedule to replay is of another test, settings do not go together, or a search of your own does what
+    /// none may: use [`Explorer::try_explore`] where that may be.
     pub fn explore<F: Fn() + Send + Sync>(self, test: F) -> Report {
         self.try_explore(test).unwrap_or_else(|error| panic!("{error}"))
     }
@@ -428,8 +428,8 @@ impl Explorer {
     /// ```
     ///
     /// # Errors
-    /// The schedule to replay is of another test, or settings do not go together. Or the search is your own, and panics, or
-    /// chooses an alternative that there is not: then the test is not judged.
+    /// If the schedule to replay is of another test, or settings do not go together. Or the search is your own, and
+    /// panics, or chooses an alternative that there is not: then the test is not judged.
     pub fn try_explore<F: Fn() + Send + Sync>(mut self, test: F) -> Result<Report, ExploreError> {
         let program = self.program.take().unwrap_or_else(name_of::<F>);
         self.explore_body(program, call::<F> as *const () as usize, &|| call(&test))

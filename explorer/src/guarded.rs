@@ -1,9 +1,9 @@
-//! A search of the user's own, held to its contract: its errors are told as its own, and never as failures of the test.
+//! Enforces the contract of a search of the user's own: its errors are reported as its own, never as failures of the test.
 //!
-//! Every call of the search is watched. A panic ends there, and a choice that is no alternative is not made: the execution is
-//! given up, and there is no further one. A call that crashes or hangs does not return, and is known by that.
+//! Every call of the search is checked. A panic is caught, and a choice that is not an alternative is not made: the
+//! execution is given up, and no further one is run. A call that crashes or hangs is recognised because it does not return.
 //!
-//! Blind spot: a search that returns what it may return can still miss executions that it claims to have covered.
+//! Blind spot: a search whose results are valid can still miss executions that it claims to have covered.
 
 use crate::classify::subject;
 use crate::report::{Finding, Report, TextStyle};

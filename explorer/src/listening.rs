@@ -36,8 +36,8 @@ impl Listening {
 /// Returns the monitors of each of `jobs` workers, in the order in which they were attached.
 ///
 /// # Errors
-/// A single monitor receives everything, and there are several workers, or a checkpoint that would have to contain its
-/// state.
+/// If a single monitor receives everything, and there are several workers, or a checkpoint that would have to contain
+/// its state.
 pub(crate) fn monitors(
     listening: Vec<Listening>,
     jobs: usize,
@@ -83,7 +83,7 @@ pub(crate) fn follow_stale_reads(monitors: &[Listening]) -> bool {
 /// Checks that the monitors can judge executions in which atomics read stale values.
 ///
 /// # Errors
-/// One cannot.
+/// If one cannot.
 pub(crate) fn check_stale_reads(sets: &[Vec<Box<dyn Monitor>>]) -> Result<(), SettingError> {
     match sets
         .iter()

@@ -163,7 +163,7 @@ impl Finding {
     /// for event in &finding.events {
     ///     println!("{} {} {}", event.task, event.op, finding.name_of(&event.var));
     /// }
-    /// // A variable that has no name there, or is none of the finding's, is shown by its identity.
+    /// // A variable without a name, or that does not belong to the finding, is shown by its identity.
     /// assert_eq!(finding.name_of("atomic 7.7"), "atomic 7.7");
     /// ```
     pub fn name_of<'a>(&'a self, var: &'a str) -> &'a str {
@@ -268,7 +268,7 @@ pub struct Report {
     /// The turning points of findings' executions.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) turning_points: Vec<TurningPoint>,
-    /// The orderings that mend findings.
+    /// The orderings that fix findings.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) orderings: Vec<OrderingAdvice>,
     pub(crate) notes: Vec<String>,
@@ -606,7 +606,7 @@ impl Report {
         &self.turning_points
     }
 
-    /// Returns the orderings that mend findings, where advice on that is given: see `stale_reads` of the environment.
+    /// Returns the orderings that fix findings, where advice on that is given: see `stale_reads` of the environment.
     pub fn orderings(&self) -> &[OrderingAdvice] {
         &self.orderings
     }

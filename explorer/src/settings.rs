@@ -81,7 +81,7 @@ impl Settings {
     /// Sets the setting of that name.
     ///
     /// # Errors
-    /// There is none of that name, or the value does not fit.
+    /// If there is no setting with that name, or the value does not fit.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), SettingError> {
         declared::find(name)
             .and_then(|setting| setting.set(self, value.trim()))
@@ -91,7 +91,8 @@ impl Settings {
     /// Checks that these settings can be combined.
     ///
     /// # Errors
-    /// Two of them do not: the search would miss what it claims to cover. The error says which, and why.
+    /// If two of them cannot be combined, because the search would not cover what it claims. The error says which,
+    /// and why.
     pub fn check(&self) -> Result<(), SettingError> {
         compatibility::check_files(self)?;
         compatibility::check(&self.with_reduction(self.reduction_at_work()))?;
@@ -105,7 +106,7 @@ impl Settings {
     /// Checks that the search can be split, or kept in a checkpoint, if these settings ask for that.
     ///
     /// # Errors
-    /// It cannot.
+    /// If it cannot.
     pub(crate) fn check_search(&self, search: &mut dyn Strategy) -> Result<(), SettingError> {
         let name = search.status(&SoFar::default()).name;
         let (setting, problem) = if self.jobs > 1 && search.parallel().is_none() {
@@ -165,7 +166,7 @@ impl Settings {
     /// Checks that races that are found can become schedule points in this search.
     ///
     /// # Errors
-    /// They cannot; the text says why.
+    /// If they cannot; the text says why.
     pub(crate) fn may_preempt_at_races(&self) -> Result<(), &'static str> {
         match () {
             () if !self.preempt_at_races => Err("`data_points` has no `races`"),
@@ -189,7 +190,7 @@ impl Settings {
     /// Checks that these settings go together with a search of the user's own.
     ///
     /// # Errors
-    /// One of them does not.
+    /// If one of them does not.
     pub(crate) fn check_custom(&self, search: &mut dyn Strategy) -> Result<(), SettingError> {
         compatibility::check_files(self)?;
         compatibility::check_custom(self)?;
@@ -276,7 +277,7 @@ impl Settings {
     /// Sets the settings for which there are environment variables: `INTERMEZZO_` and a setting's name in capitals.
     ///
     /// # Errors
-    /// A value does not fit its setting, or a variable of that prefix sets nothing: it is misspelled.
+    /// If a value does not fit its setting, or a variable with that prefix sets nothing, because it is misspelled.
     pub fn override_from_environment(&mut self) -> Result<(), SettingError> {
         let layers = variables::layers()?;
         layers.iter().try_for_each(|layer| layer.set(self))

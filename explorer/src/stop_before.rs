@@ -24,7 +24,7 @@ const EVENTS_SHOWN: usize = 30;
 pub enum StopPoint {
     /// The step of this number, from 1, of the task of this name.
     Step {
-        /// The name of the task, as reports have it.
+        /// The name of the task, in the form of reports.
         task: String,
         /// The number of its step.
         step: u32,

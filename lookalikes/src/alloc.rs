@@ -1,10 +1,10 @@
 //! `std::alloc`: the allocator's memory; monitors are notified when it is allocated and freed.
 //!
-//! In an execution freed memory stays where it is until the execution ends. So a double free does no harm and is for a
-//! monitor to report, and no address is used for two blocks. Memory that is never freed is freed then. Outside, this is
-//! std.
+//! In an execution, freed memory is kept until the execution ends. So a double free does no harm and is reported by a
+//! monitor, and no address is used for two blocks. Memory that was not freed is freed at the end. Outside an execution,
+//! these functions are std's.
 //!
-//! In addition to std there is, as in loom, [`Track`], for values that must be dropped.
+//! In addition to std's items there is [`Track`], as in loom, for values that must be dropped.
 
 pub use std::alloc::{GlobalAlloc, Layout, LayoutError, System, handle_alloc_error};
 
@@ -15,7 +15,7 @@ use std::fmt;
 /// Allocates memory of that layout: `std::alloc::alloc`. Returns null if there is none.
 ///
 /// # Safety
-/// The layout's size is not zero.
+/// The layout's size must not be zero.
 #[must_use]
 #[track_caller]
 pub unsafe fn alloc(layout: Layout) -> *mut u8 {
@@ -26,7 +26,7 @@ pub unsafe fn alloc(layout: Layout) -> *mut u8 {
 /// Allocates zeroed memory of that layout: `std::alloc::alloc_zeroed`. Returns null if there is none.
 ///
 /// # Safety
-/// The layout's size is not zero.
+/// The layout's size must not be zero.
 #[must_use]
 #[track_caller]
 pub unsafe fn alloc_zeroed(layout: Layout) -> *mut u8 {
@@ -38,8 +38,8 @@ pub unsafe fn alloc_zeroed(layout: Layout) -> *mut u8 {
 /// Frees memory: `std::alloc::dealloc`.
 ///
 /// # Safety
-/// The memory was allocated here with this layout. Inside an exploration it may have been freed before, which a monitor
-/// reports.
+/// The memory must have been allocated here with this layout. Inside an exploration it may have been freed before,
+/// which a monitor reports.
 #[track_caller]
 pub unsafe fn dealloc(ptr: *mut u8, layout: Layout) {
     let site = Site::caller();
@@ -54,8 +54,8 @@ pub unsafe fn dealloc(ptr: *mut u8, layout: Layout) {
 /// there is no memory, and frees nothing then. Inside an exploration the new memory is always at another address.
 ///
 /// # Safety
-/// The memory was allocated here with this layout, and not freed; the new size is not zero, nor too large for the
-/// layout's alignment.
+/// The memory must have been allocated here with this layout, and not freed. The new size must not be zero, nor too
+/// large for the layout's alignment.
 #[must_use]
 #[track_caller]
 pub unsafe fn realloc(ptr: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {

@@ -1,11 +1,10 @@
-//! Futexes: words at which threads wait, as locks do that call the system themselves.
+//! Futexes: words at which threads wait, for locks that call the system directly.
 //!
-//! A program that has this crate's `syscall` in the place of the C library's waits and wakes through the engine inside an
-//! execution; all other calls of it are the system's.
+//! If this crate's `syscall` replaces that of the C library, waits and wake-ups inside an execution go through the engine.
+//! All other system calls are passed on.
 //!
-//! A wait compares its word and begins in one step, as the system does. It ends like `park`: by a wake-up, by its limit of
-//! time, or spuriously. Which waiter is woken is a choice if the environment says so, as it is
-//! for a condition variable.
+//! A wait compares its word and begins in one step, as in the system. It ends like `park`: by a wake-up, at its time limit,
+//! or spuriously. The woken waiter is a choice if the environment says so, as for a condition variable.
 
 use crate::c_io;
 use crate::c_library::system_call;
@@ -20,7 +19,7 @@ use std::time::Duration;
 /// The result of a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Waited {
-    /// The task was woken, or woke for no reason.
+    /// The task was woken, or woke up spuriously.
     Woken,
     /// The word did not have the expected value.
     Differs,
@@ -48,8 +47,8 @@ pub(crate) fn wait(at: At<'_>, expected: u32, bits: u32, limit: Option<Duration>
 
 /// Wakes at most `most` of the tasks that wait at a word for one of these bits. Returns the number that it woke.
 ///
-/// The system looks only at the word's address, so its memory may be freed before the call, as soon as the waiter sees
-/// that it may go on. Then no task waits there.
+/// The system uses only the word's address. So its memory may be freed before the call, as soon as the waiter sees that it
+/// may continue. Then no task waits there.
 pub(crate) fn wake(at: At<'_>, most: usize, bits: u32) -> usize {
     let engine = at.engine;
     engine.needs_no_memory(true);
@@ -66,10 +65,10 @@ pub(crate) fn wake(at: At<'_>, most: usize, bits: u32) -> usize {
     woken
 }
 
-/// Does what a call of the system for a futex asks for; `None` if the system is to do it.
+/// Performs a system call for a futex; returns `None` if the system must perform it.
 ///
 /// # Safety
-/// The arguments are those of such a call.
+/// The arguments must be those of such a call.
 unsafe fn futex(engine: Engine, arguments: [c_long; 6]) -> Option<Result<c_long, c_int>> {
     const PRIVATE_OR_REALTIME: c_int = libc::FUTEX_PRIVATE_FLAG | libc::FUTEX_CLOCK_REALTIME;
     let [address, op, value, time, _, bits] = arguments;
@@ -118,7 +117,7 @@ fn duration(time: &libc::timespec) -> Duration {
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
-/// Returns a duration in whole milliseconds, which is no shorter.
+/// Returns a duration in milliseconds, rounded up.
 fn rounded(time: Duration) -> Duration {
     Duration::from_millis(time.as_nanos().div_ceil(1_000_000) as u64)
 }
@@ -139,7 +138,7 @@ fn now(realtime: bool) -> Duration {
     duration(&time)
 }
 
-/// Makes the linker take [`syscall`] from here.
+/// Makes the linker use [`syscall`] of this crate.
 pub fn take_over() {
     std::hint::black_box(syscall as unsafe extern "C" fn(_, _, _, _, _, _, _) -> _);
 }

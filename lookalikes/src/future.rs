@@ -1,8 +1,8 @@
 //! `std::future`, with the simplest executor: a task polls one future to its end.
 //!
-//! [`block_on`] polls on the calling task and waits in between until its waker is called; [`spawn`] does so on a new
-//! task. There is no queue of ready tasks, so all decisions are the scheduler's: it chooses the woken task that goes
-//! first. A waker that is never called is a deadlock, and found as one.
+//! [`block_on`] polls on the calling task, and waits between polls until its waker is called; [`spawn`] does the same on a
+//! new task. There is no queue of ready tasks, so the scheduler makes all decisions: it chooses which woken task continues
+//! first. A waker that is never called leads to a deadlock, which is reported as one.
 
 pub use std::future::{Future, IntoFuture, Pending, PollFn, Ready, pending, poll_fn, ready};
 
@@ -23,7 +23,7 @@ const OPEN: Gates = 1;
 /// The calls of a waker since the future was last polled.
 #[derive(Default)]
 struct Woken {
-    /// `true` if there was any.
+    /// `true` if there was a call.
     at_all: bool,
     /// `true` if there was one by the task that polls the future.
     woke_itself: bool,
@@ -122,7 +122,7 @@ impl State for Progress {
 }
 
 impl Progress {
-    /// Returns the effect of a look at whether the future is complete.
+    /// Returns the effect of a check whether the future is complete.
     fn look(&mut self) -> Did<bool> {
         Did {
             read: u64::from(self.complete),
@@ -164,7 +164,7 @@ where
     }
 }
 
-/// A handle on a spawned future: a future itself, whose output is that of the other.
+/// A handle on a spawned future. It is a future with the same output.
 ///
 /// The error is the panic payload of the other future.
 ///
@@ -194,7 +194,7 @@ impl<T> Future for JoinHandle<T> {
     type Output = thread::Result<T>;
 
     /// # Panics
-    /// The output was already taken.
+    /// If the output was already taken.
     #[track_caller]
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         assert!(

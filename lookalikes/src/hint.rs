@@ -1,4 +1,4 @@
-//! `std::hint`: the part that concerns schedulers.
+//! The part of `std::hint` that concerns schedulers.
 
 pub use std::hint::{assert_unchecked, black_box, unreachable_unchecked};
 

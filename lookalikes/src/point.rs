@@ -1,9 +1,9 @@
-//! Schedule points that the test announces, and waits until all is quiet.
+//! Schedule points that the test announces, and waits until all is quiet (`quiesce`).
 
 use intermezzo_engine::runtime::{Access, Body, Engine, Gates, Object, Site, VarKind};
 use intermezzo_sdk::SyncVarOp;
 
-/// The state that tasks share at the points. It is unknown, so it is one variable.
+/// The state that tasks access at the points. Nothing is known about it, so it is one variable.
 static POINTS: Points = Points(Object::new(Unknown(0)));
 
 struct Points(Object<Unknown>);
@@ -24,9 +24,9 @@ impl Body for Unknown {
 /// Waits until no other task can do anything: each has ended, waits for something that does not happen, or waits in a
 /// loop for a change. Waits with a limit time out before that. Does nothing outside an exploration.
 ///
-/// It is for tests that look at what is left when all is quiet: what a background task has drained, or how many tasks
-/// still wait. What other tasks did comes before the return, also for the monitor `data-race`. If several tasks wait so,
-/// they continue in any order.
+/// It is meant for tests that check the state when all is quiet, for example that a background task has drained a queue,
+/// or how many tasks still wait. Everything that other tasks did happens before the return, also for the monitor
+/// `data-race`. If several tasks wait in this way, they continue in any order.
 ///
 /// ```
 /// # use intermezzo_explorer as intermezzo;
@@ -48,7 +48,7 @@ impl Body for Unknown {
 /// assert!(report.verdict().is_pass());
 /// ```
 ///
-/// `dpor` and `source-dpor` give way to `caching`, and the report says so.
+/// `caching` takes over from `dpor` and `source-dpor`, and the report says so.
 #[track_caller]
 pub fn quiesce() {
     if let Some(engine) = Engine::current() {
@@ -58,11 +58,11 @@ pub fn quiesce() {
 
 /// Lets other tasks continue here: a schedule point. Does nothing outside an exploration.
 ///
-/// It is for code that shares something that intermezzo does not see, such as a file, memory of a library in C, or an
-/// atomic of std's own. Call it right before each access. Nothing is known of the accesses, so no two points of
-/// different tasks commute: every search tries all orders of them, also one with a reduction. The call is no yield, and
-/// orders nothing for the monitor `data-race`. If the tasks share a state of yours,
-/// [`Primitive`](crate::primitive::Primitive) tells more: operations on several objects commute, and so do reads.
+/// It is meant for code that shares something that intermezzo does not see, such as a file, the memory of a C library, or
+/// one of std's own atomics. Call it right before each access. Nothing is known about the accesses, so no two points of
+/// different tasks commute: every search tries all orders of them, even with a reduction. The call is not a yield, and
+/// orders nothing for the monitor `data-race`. If the tasks share state of your own, a
+/// [`Primitive`](crate::primitive::Primitive) is more precise: operations on different objects commute, and so do reads.
 ///
 /// ```
 /// # use intermezzo_explorer as intermezzo;
@@ -70,7 +70,7 @@ pub fn quiesce() {
 /// use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 ///
 /// let report = Explorer::new().explore(|| {
-///     // One of std's own, which no search knows of.
+///     // One of std's own atomics, which no search sees.
 ///     let hits = AtomicUsize::new(0);
 ///     let hit = || {
 ///         schedule_point();

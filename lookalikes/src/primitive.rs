@@ -1,8 +1,8 @@
 //! Synchronisation primitives of the test's own: a state, and operations on it that are visible, atomic, and may wait.
 //!
-//! A primitive is a front end of the engine as the look-alikes are. Operations that change it do not commute with any
-//! other, and those that read it commute with each other, which their closures cannot break. So every reduction is
-//! sound, whatever the closures do, as long as each operation is one step. That is checked.
+//! Like a look-alike, a primitive is a front end of the engine. Operations that change it commute with no other operation,
+//! and operations that read it commute with each other, whatever their closures do. So every reduction is sound as long as
+//! each operation is one step, which is checked.
 
 use crate::name::named_by;
 use crate::sync::atomic::{check_load, memory_order};
@@ -23,7 +23,7 @@ pub trait State {
         0
     }
 
-    /// Returns the kind of primitive, as reports call it: one word, the same in every state.
+    /// Returns the name of the kind of primitive in reports: one word, the same in every state.
     #[doc(hidden)]
     fn kind(&self) -> &'static str {
         "primitive"
@@ -32,14 +32,13 @@ pub trait State {
 
 /// A synchronisation primitive of your own: a lock, a semaphore, something to park at.
 ///
-/// It is a state that several tasks share. An operation on it is a closure, which happens as a whole. Before each
-/// operation is a schedule point, as before those of an atomic. An operation may wait until the state opens a gate:
-/// until then its task is not enabled. So a deadlock is found, and an execution in which a task has to wait longer is
-/// not one more to run. If the operation has a name in your interface, make its function `#[track_caller]`: then events
-/// have the place from which it is called.
+/// It consists of a state that several tasks share, and of operations on it. An operation is a closure that runs as a
+/// whole, with a schedule point before it, like an operation on an atomic. An operation may wait until the state opens a
+/// gate; until then its task is not enabled. So deadlocks are found, and longer waits do not add executions. If an
+/// operation is a function of your interface, make it `#[track_caller]`: events then have the place of its call.
 ///
-/// Outside an exploration, and without the feature `explore`, it is a mutex with a condition variable. For atomics and
-/// locks of std none of this is needed: use the look-alikes.
+/// Outside an exploration, and without the feature `explore`, a primitive is a mutex with a condition variable. Atomics
+/// and locks of std do not need primitives: use the look-alikes.
 ///
 /// ```
 /// # use intermezzo_explorer as intermezzo;
@@ -83,8 +82,8 @@ pub trait State {
 /// assert_eq!(report.findings()[0].kind.to_string(), "deadlock");
 /// ```
 ///
-/// The orderings are those of an atomic's operations, and say what other memory the operation orders: the monitor
-/// `data-race` finds an access to a cell that a lock of yours does not order.
+/// The orderings are those of operations on atomics, and determine how the operation orders other memory. For example, the
+/// monitor `data-race` finds accesses to a cell that a lock of your own does not order.
 pub struct Primitive<S>(Object<Shared<S>>);
 
 struct Shared<S> {
@@ -197,7 +196,7 @@ fn misuse(engine: Engine, site: Site) -> ! {
 struct When {
     /// The gates of which one must be open; 0 if it happens at once.
     gates: Gates,
-    /// The longest time to wait for that.
+    /// The time limit of the wait.
     limit: Option<Duration>,
     /// `true` if a schedule point comes before it.
     has_point: bool,
@@ -221,7 +220,7 @@ impl<S> Primitive<S> {
 }
 
 impl<S: State> Primitive<S> {
-    /// Reads the state. Two reads commute: no search tries both orders.
+    /// Reads the state. Two reads commute, so a reduction does not run both orders.
     ///
     /// # Panics
     /// If the ordering is `Release` or `AcqRel`, as for a load.
@@ -234,15 +233,15 @@ impl<S: State> Primitive<S> {
         done.unwrap_or_else(|| unreachable!("it has no limit"))
     }
 
-    /// Changes the state, or finds that there is nothing to change.
+    /// Changes the state, or leaves it as it is.
     #[track_caller]
     pub fn change<R>(&self, order: Ordering, change: impl FnOnce(&mut S) -> R) -> R {
         let done = self.perform(SyncVarOp::PrimitiveChange, order, Site::caller(), NOW, change);
         done.unwrap_or_else(|| unreachable!("it has no limit"))
     }
 
-    /// Like [`change`](Self::change), without a schedule point: it belongs to the step that the task is in. For drop-ins of
-    /// tools whose objects have operations without one.
+    /// Like [`change`](Self::change), without a schedule point: the operation belongs to the current step of the task. It
+    /// is meant for drop-ins of tools whose objects have operations without a schedule point.
     #[doc(hidden)]
     #[track_caller]
     pub fn change_in_step<R>(&self, order: Ordering, change: impl FnOnce(&mut S) -> R) -> R {
@@ -267,7 +266,7 @@ impl<S: State> Primitive<S> {
     }
 
     /// Like [`wait`](Self::wait), for at most this long; `None` if no gate was open in time. Inside an exploration the time
-    /// is virtual, and `dpor` and `source-dpor` give way to `caching`.
+    /// is virtual, and `caching` takes over from `dpor` and `source-dpor`.
     ///
     /// # Panics
     /// If there is no gate to wait for.

@@ -1,4 +1,4 @@
-//! `std::process`, as far as it ends the process.
+//! The part of `std::process` that ends the process.
 
 use intermezzo_engine::runtime::{Engine, Site};
 

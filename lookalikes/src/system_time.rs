@@ -44,7 +44,7 @@ impl SystemTime {
     /// Returns the duration by which this moment is later.
     ///
     /// # Errors
-    /// It is earlier; the error holds the difference.
+    /// If it is earlier; the error contains the difference.
     pub fn duration_since(&self, earlier: SystemTime) -> Result<Duration, SystemTimeError> {
         self.0.duration_since(earlier.0)
     }
@@ -52,7 +52,7 @@ impl SystemTime {
     /// Returns the time that has passed since this moment.
     ///
     /// # Errors
-    /// It is in the future; the error holds the difference.
+    /// If it is in the future; the error contains the difference.
     #[track_caller]
     pub fn elapsed(&self) -> Result<Duration, SystemTimeError> {
         SystemTime::now().duration_since(*self)

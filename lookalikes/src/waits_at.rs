@@ -43,7 +43,7 @@ impl At<'_> {
     /// and wait are one step, so no wake-up is lost. `limits` are asked for after an attempt that failed; `None` ends the
     /// wait at once.
     ///
-    /// Returns the result of the attempt, or the reason for which the wait ended.
+    /// Returns the result of the attempt, or the reason why the wait ended.
     pub(crate) fn wait_unless<R>(
         self,
         bits: u32,

@@ -13,7 +13,7 @@ pub(crate) struct Arguments {
     pub(crate) expected: TokenStream,
     /// `true` if one of these is a finding.
     pub(crate) expects_finding: bool,
-    /// `true` if the test has to return the same in every execution.
+    /// `true` if the test must return the same value in every execution.
     pub(crate) deterministic: bool,
     /// The values of each argument of the function.
     pub(crate) choices: Vec<Choices>,
@@ -26,7 +26,7 @@ pub(crate) struct Arguments {
     pub(crate) facade: TokenStream,
 }
 
-/// The names that `expect` has for figures. Any other name is the kind of a finding.
+/// The names of figures in `expect`. Any other name is the kind of a finding.
 const FIGURES: [&str; 4] = ["executions", "traces", "steps", "tasks"];
 
 impl Arguments {
@@ -83,7 +83,7 @@ impl Arguments {
     }
 }
 
-/// Returns the refusal of a second list.
+/// Returns the error about a second list.
 fn twice(span: Span, name: &str) -> Refusal {
     Refusal::new(
         span,
@@ -135,7 +135,7 @@ fn exponent(item: &Item) -> Result<TokenStream, Refusal> {
     }
 }
 
-/// Returns what is expected as a pair of strings: a figure and its value, or a kind of finding and a part of its message.
+/// Returns an expectation as a pair of strings: a figure and its value, or a kind of finding and a part of its message.
 fn expectation(item: &Item) -> Result<TokenStream, Refusal> {
     let is_figure = FIGURES.contains(&item.name.as_str());
     let value = match &item.value {

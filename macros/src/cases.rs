@@ -1,11 +1,11 @@
-//! The cases of a test with arguments or contexts: each combination is a test of its own.
+//! The cases of a test with arguments or contexts: each combination is a separate test.
 
 use crate::items::{Item, Value, items, setting};
 use crate::{Refusal, is_punct, number, tokens};
 use proc_macro::{Delimiter, Literal, Span, TokenStream, TokenTree};
 use std::collections::HashMap;
 
-/// The most cases of a test.
+/// The largest number of cases of a test.
 const MOST: usize = 1_000;
 
 /// The values of an argument.
@@ -38,7 +38,7 @@ impl Choices {
         &self.name
     }
 
-    /// Returns `true` if all values are whole numbers, and not the same.
+    /// Returns `true` if all values are integers, and not all are equal.
     pub(crate) fn are_numbers(&self) -> bool {
         let number = |value: &TokenStream| number::plain(&value.to_string())?.parse::<u64>().ok();
         let numbers: Option<Vec<u64>> = self.values.iter().map(|(value, _)| number(value)).collect();
@@ -228,7 +228,7 @@ pub(crate) fn combine(
     Ok(cases)
 }
 
-/// Numbers cases whose names are equal, because values differ in signs only.
+/// Numbers cases with equal names, whose values differ only in punctuation.
 fn number_equal_names(cases: &mut [Case]) {
     let mut uses: HashMap<String, usize> = HashMap::new();
     for case in cases.iter() {

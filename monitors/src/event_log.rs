@@ -1,6 +1,6 @@
-//! Every event, in a line each: the monitor to read first.
+//! A log with a line for each event. Read this monitor first.
 //!
-//! It receives every event, and shows each callback of the contract at work. Lines go to the given writer. The
+//! It receives every event, so it has an example of each callback of the contract. Lines go to the given writer. The
 //! columns are the callback, the event, its task, the operation, its object, values, and the source place.
 //!
 //! ```text
@@ -30,7 +30,7 @@ pub(crate) const BEGINNING: &str = "execution ";
 #[derive(Debug)]
 pub struct EventLog<W: Write> {
     writer: W,
-    /// `true` if schedule points are written too. They say no more than the accesses that follow them.
+    /// `true` if schedule points are written too. They add nothing to the accesses that follow them.
     points: bool,
     /// `true` if accesses to plain memory are written.
     data: bool,

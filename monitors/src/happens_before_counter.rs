@@ -3,15 +3,15 @@
 //! **Source.** Musuvathi & Qadeer, *Partial-order reduction for context-bounded state exploration* (MSR-TR-2007-12), count
 //! executions by their happens-before graphs; the fingerprints are our own.
 //!
-//! **What is computed.** For each complete execution the happens-before order of [`Context::clock`]: what each event
-//! knows of each task, with its operation and the values chosen. Tasks are identified by their creator and the
-//! creating event, and variables are left out: so no name and no number of an execution enters. Two hashes of 64 bits
-//! each distinguish classes.
+//! **What is computed.** For each complete execution, the happens-before order of [`Context::clock`]: the vector clock of
+//! each event, with its operation and the chosen values. Tasks are identified by their creator and the creating event, and
+//! variables are left out, so a class depends on no name or number of an execution. Two hashes of 64 bits each
+//! distinguish classes.
 //!
-//! **Differs** from `traces` of the report: that order also orders operations that write and still commute (shares of
-//! a lock, reference counts, tokens of `park`, passing a barrier), and each order of theirs is a class. So there are
-//! at least as many classes as traces if the environment does nothing of its own accord, and as many if the test has
-//! no such operations. The environment's actions (within its bounds) make different traces, and are not seen here.
+//! **Differs** from `traces` of the report: that order also orders operations that write and commute nevertheless (shared
+//! locks, reference counts, tokens of `park`, passing a barrier), and each of their orders is a class. So without actions
+//! of the environment there are at least as many classes as traces, and equally many if the test has no such operations.
+//! Actions of the environment make different traces, and are not seen here.
 //!
 //! **Reduction compatible** in that it has no verdict: it reports a summary at the end, as a warning. Its purpose is
 //! to measure reductions, which are not switched off for it.
@@ -54,7 +54,7 @@ impl Counts {
 }
 
 impl HappensBeforeCounter {
-    /// Creates a counter of nothing.
+    /// Creates a counter with counts of 0.
     pub fn new() -> HappensBeforeCounter {
         HappensBeforeCounter::default()
     }

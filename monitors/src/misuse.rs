@@ -9,21 +9,20 @@
 //! - A lock is held while its task waits for something unrelated to the lock, as a warning: `park`, `sleep`, `join`,
 //!   receiving from a channel, a barrier, or a wait on a condition variable with *another* lock. `held=false`
 //!   switches it off.
-//! - A wait outside a loop, as a warning. `loops=false` switches it off. The monitor cannot see the loop, but it can
-//!   see this: no task caused the wake-up, and no task has held the mutex meanwhile. So the guarded state is as it
-//!   was when the task chose to wait. Yet the task releases the mutex without having waited again, and without having
-//!   looked at anything else (an atomic, say) on which the condition might depend.
+//! - A wait outside a loop, as a warning. `loops=false` switches it off. The monitor cannot see the loop, but it sees
+//!   that the wake-up was spurious and that no task has held the mutex since the wait began. So the guarded state is
+//!   unchanged. If the task then releases the mutex without waiting again, and without reading anything else (such as
+//!   an atomic) on which the condition might depend, it has not checked the condition.
+//! - A task takes a read lock of a reader-writer lock while it holds one, and another task may be waiting to write
+//!   (error). On most systems `std` admits no reader while a writer waits, so both wait for ever. `reads=false`
+//!   switches it off. The writer need only be *able* to wait: its actions before it requested the lock do not have to
+//!   come after the second read lock.
 //!
-//! - A task takes a share of a reader-writer lock while it has one, and another task may be waiting to write (error).
-//!   On most systems `std` admits no reader while a writer waits, so both wait for ever. `reads=false` switches it
-//!   off. The writer need only be *able* to wait: its actions before it asked for the lock do not have to come after
-//!   the second read.
+//! **False positives**: a wait with a time limit that only serves as a pause, and a loop that ends after a fixed
+//! number of rounds.
 //!
-//! **False positives**: a wait with a time limit that only serves as a pause, and a loop that ends because of a count
-//! of its own.
-//!
-//! **Misses.** Waits outside a loop, where the environment causes no spurious wake-up. Notifications without the
-//! mutex are left alone: they are common, and often right.
+//! **Misses.** Waits outside a loop, if the environment causes no spurious wake-up. Notifications without the mutex
+//! are not reported: they are common, and often correct.
 //!
 //! **Reduction compatible**: the holders of each lock, and the actions of a task meanwhile, are the same on all
 //! executions of a trace.
@@ -71,7 +70,7 @@ pub struct Misuses {
     told: BTreeSet<String>,
 }
 
-/// A share of a lock that was taken by a task which had one.
+/// A read lock that was taken by a task that already held one.
 #[derive(Clone, Copy, Debug)]
 struct SecondRead {
     lock: SyncVar,
@@ -79,7 +78,7 @@ struct SecondRead {
     second: (EventId, SiteId),
 }
 
-/// A wait on a condition variable, until its task looks at the condition again.
+/// A wait on a condition variable, until its task checks the condition again.
 #[derive(Debug)]
 struct Wait {
     mutex: SyncVar,
@@ -94,9 +93,9 @@ struct Wait {
 enum WaitState {
     /// The task waits.
     Waiting,
-    /// No task woke it, and it has still to take the mutex.
+    /// It was woken spuriously, and has not taken the mutex yet.
     Woken,
-    /// It has the mutex, with the condition unchanged.
+    /// It holds the mutex, and the condition is unchanged.
     Back,
 }
 
@@ -107,7 +106,7 @@ impl Default for Misuses {
 }
 
 impl Misuses {
-    /// Creates a monitor that looks for all of it.
+    /// Creates a monitor that reports all of these.
     pub fn new() -> Misuses {
         Misuses {
             held_wanted: true,
@@ -165,11 +164,11 @@ impl Misuses {
         self.waits.insert(access.event.task, wait);
     }
 
-    /// Updates waits that are not over by this operation.
+    /// Updates the current waits after this operation.
     fn follow_waits(&mut self, access: &SyncVarAccess, cx: &mut Context<'_>) {
         use SyncVarOp::*;
         let task = access.event.task;
-        // A task that takes the mutex meanwhile may change what it guards.
+        // Another task that takes the mutex may change the guarded state.
         if matches!(access.op, LockAcquire | LockTryAcquire) {
             self.waits
                 .retain(|waiter, wait| *waiter == task || wait.mutex != access.var);
@@ -198,8 +197,8 @@ impl Misuses {
 
     fn tell_no_loop(&mut self, condvar: SyncVar, events: [EventId; 2], site: SiteId, cx: &mut Context<'_>) {
         let message = format!(
-            "{} continues after a wait on {} at {} that ended without a notification, though what it \
-             waits for cannot have changed",
+            "{} continues after a wait on {} at {} that ended without a notification, although its condition \
+             cannot have changed",
             cx.task_name(events[0].task),
             cx.var_name(condvar),
             cx.site_name(site),
@@ -231,7 +230,7 @@ impl Misuses {
         }
     }
 
-    /// Follows acquisitions of shares of a lock, or of all of it.
+    /// Follows acquisitions of read locks and write locks.
     fn follow_reads(&mut self, access: &SyncVarAccess, cx: &mut Context<'_>) {
         let task = access.event.task;
         if access.op == SyncVarOp::SharedAcquire {
@@ -255,8 +254,8 @@ impl Misuses {
                 continue;
             }
             let message = format!(
-                "{} reads {} at {} while it has been reading it since {}: if {} asks to write it in between, at {}, both may \
-                 wait for ever",
+                "{} takes a read lock on {} at {} while it already holds one, taken at {}: if {} requests the write lock in \
+                 between, at {}, both may wait for ever",
                 cx.task_name(second.0.task),
                 cx.var_name(read.lock),
                 cx.site_name(second.1),

@@ -4,8 +4,8 @@
 //! task might have continued: creation, beginning and end of tasks have none. A *switch* is a step of another task
 //! than the one before. A *preemption* is a `status` of `preempted`.
 //!
-//! States are those that the test says it is in, by `intermezzo::state`: the value of an attribute of that name. States that
-//! only executions pass through which a reduction leaves out are not seen.
+//! States are those that the test reports by `intermezzo::state`: the values of an attribute of that name. States that
+//! occur only in executions that a reduction leaves out are not seen.
 //!
 //! **Reduction compatible** in that it has no verdict: it reports a summary at the end, as a warning.
 
@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 const NAME: &str = "statistics";
 
-/// The attribute that the test gives an event to say in which state it is.
+/// The attribute of an event by which the test reports its state.
 const STATE: &str = "state";
 
 /// Counts events. See the [module](self).
@@ -118,7 +118,7 @@ impl fmt::Display for Summary {
 }
 
 impl Statistics {
-    /// Creates a counter of nothing.
+    /// Creates a counter with counts of 0.
     pub fn new() -> Statistics {
         Statistics::default()
     }

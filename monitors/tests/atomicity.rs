@@ -36,7 +36,7 @@ fn count(script: &Script, arguments: &str) -> usize {
 #[test]
 fn a_lost_update_is_no_block_and_one_after_the_other_is() {
     let (mut script, one, other, x) = scene();
-    let mended = {
+    let fixed = {
         let mut script = script.clone();
         for task in [one, other] {
             begin(&mut script, task, "increment");
@@ -64,7 +64,7 @@ fn a_lost_update_is_no_block_and_one_after_the_other_is() {
          of x by task 2 at script:7 comes before store of x by task 1 at script:8, in `increment`"
     );
     assert!(report.suggestion.is_some());
-    assert!(reports(&mended).is_empty());
+    assert!(reports(&fixed).is_empty());
 }
 
 #[test]

@@ -41,7 +41,7 @@ fn opposite_orders_are_a_ring_and_equal_ones_are_not() {
     let (mut script, [one, other]) = two_tasks();
     let [a, b] = vars(&mut script, ["a", "b"]);
     nest(&mut script, one, &[a, b]);
-    let mended = {
+    let fixed = {
         let mut script = script.clone();
         nest(&mut script, other, &[a, b]);
         script
@@ -54,7 +54,7 @@ fn opposite_orders_are_a_ring_and_equal_ones_are_not() {
              b (taken at script:9) and takes a at script:10 (held by task 1)"
         ]
     );
-    assert!(messages(&mended).is_empty());
+    assert!(messages(&fixed).is_empty());
     // In a warning's words.
     let warned = script.play(&mut LockOrder::with_arguments("severity=warning").unwrap());
     assert_eq!(warned[0].severity, Severity::Warning);
@@ -65,7 +65,7 @@ fn opposite_orders_are_a_ring_and_equal_ones_are_not() {
     // A repetition is the same finding; each execution is judged by itself.
     nest(&mut script, one, &[a, b]);
     assert_eq!(messages(&script).len(), 2, "at two places");
-    let both = Script::play_all([&mended, &mended], &mut LockOrder::new());
+    let both = Script::play_all([&fixed, &fixed], &mut LockOrder::new());
     assert!(both.is_empty());
 }
 

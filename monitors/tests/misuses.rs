@@ -67,7 +67,7 @@ fn only_who_holds_a_lock_gives_it_back() {
     let lock = script.var("lock");
     let child = script.fork(MAIN);
     script.lock(child, lock);
-    let mended = {
+    let fixed = {
         let mut script = script.clone();
         script.unlock(child, lock);
         script
@@ -79,8 +79,8 @@ fn only_who_holds_a_lock_gives_it_back() {
         "main releases lock at script:4, but does not hold it: task 1 holds it"
     );
     assert_eq!((found.len(), found[0].severity), (1, Severity::Error));
-    assert!(messages(&mended).is_empty());
-    let mut twice = mended.clone();
+    assert!(messages(&fixed).is_empty());
+    let mut twice = fixed.clone();
     twice.unlock(child, lock);
     assert_eq!(
         messages(&twice),
@@ -177,8 +177,8 @@ fn a_wait_that_nobody_ended_is_waited_again_unless_something_changed() {
     let found = Case::default().warnings();
     assert_eq!(
         found[0].message,
-        "main continues after a wait on condvar at script:4 that ended without a notification, though what it \
-         waits for cannot have changed"
+        "main continues after a wait on condvar at script:4 that ended without a notification, although its condition \
+         cannot have changed"
     );
     assert_eq!((found.len(), found[0].severity), (1, Severity::Warning));
     let fine = [

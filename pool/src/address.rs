@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::{env, fmt, fs, str};
 
-/// The longest name of a stream: names of buckets are made of it.
+/// The longest name of a stream. Names of buckets contain it.
 const NAME_MAX: usize = 48;
 
 /// The address of a pool: the servers, and the name of the stream.
@@ -111,11 +111,12 @@ fn decoded(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Returns the options of a connection, with the credentials in the address and those that the environment names: `NATS_USER` and
-/// `NATS_PASSWORD`, `NATS_TOKEN`, `NATS_NKEY` and `NATS_CREDS` (files), `NATS_CA`, `NATS_CERT` and `NATS_KEY` (files).
+/// Returns the options of a connection, with the credentials in the address and those that the environment names:
+/// `NATS_USER` and `NATS_PASSWORD`, `NATS_TOKEN`, `NATS_NKEY` and `NATS_CREDS` (files), `NATS_CA`, `NATS_CERT` and
+/// `NATS_KEY` (files).
 ///
 /// # Errors
-/// A file that is named cannot be read.
+/// If a file that is named cannot be read.
 pub(crate) fn options(address: &Address) -> Result<ConnectOptions, PoolError> {
     let variable = |name: &str| env::var(name).ok().filter(|value| !value.is_empty());
     let read = |name: &str, path: String| {

@@ -1,9 +1,9 @@
-//! The tree of a run's results: what is done, and what is open.
+//! The tree of a run's results, and the items that are still open.
 
 use crate::items::{Item, Outcome, Run, ShareName};
 use std::collections::BTreeMap;
 
-/// The results of a run that are known. Results of shares that no division led to are not part of it.
+/// The known results of a run. Results of shares to which no division leads are not part of it.
 #[derive(Clone, Debug)]
 pub struct Cover {
     run: Run,
@@ -22,7 +22,7 @@ pub struct Leaf<'a> {
 /// The figures of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// Tests that are done.
+    /// Tests that are complete.
     pub tests_done: usize,
     /// Tests of the run.
     pub tests: usize,
@@ -32,12 +32,12 @@ pub struct Progress {
     pub open: usize,
     /// Executions of all reports.
     pub executions: u64,
-    /// The done part of the searches in millionths, if the shares of a division are taken for equally large.
+    /// The completed part of the searches in millionths, if the shares of a division count as equally large.
     pub millionths: u64,
 }
 
 impl Cover {
-    /// Returns the cover of a run of which nothing is known.
+    /// Returns the cover of a run without results.
     pub fn new(run: &Run) -> Cover {
         Cover {
             run: run.clone(),

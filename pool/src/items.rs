@@ -127,7 +127,7 @@ impl Binary {
     /// Returns the identity of a file's contents: its length and its checksum, as reports of shares have it.
     ///
     /// # Errors
-    /// The file cannot be read.
+    /// If the file cannot be read.
     pub fn code_of(file: &Path) -> io::Result<String> {
         let mut file = File::open(file)?;
         let (mut hasher, mut bytes, mut buffer) = (crc32fast::Hasher::new(), 0, vec![0; 1 << 20]);
@@ -208,7 +208,7 @@ impl Item {
     /// Returns the item in a message.
     ///
     /// # Errors
-    /// The message is not an item of this run. The text says why.
+    /// If the message is not an item of this run. The text says why.
     pub(crate) fn read(bytes: &[u8], run: &Run) -> Result<Item, String> {
         let item: Item =
             serde_json::from_slice(bytes).map_err(|error| format!("it is malformed: {error}"))?;
@@ -274,7 +274,7 @@ impl Outcome {
     /// Returns the outcome in an entry.
     ///
     /// # Errors
-    /// It is none. The text says why.
+    /// If it is not an item. The text says why.
     pub(crate) fn read(bytes: &[u8]) -> Result<Outcome, String> {
         match serde_json::from_slice(bytes) {
             Ok(Outcome::Split { into, .. }) if !(2..=SHARES_MAX).contains(&into) => {

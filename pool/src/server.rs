@@ -71,7 +71,7 @@ impl Pool {
     /// Connects to a pool. Makes its stream and its buckets if the server does not have them.
     ///
     /// # Errors
-    /// The server cannot be reached, refuses the credentials, or has no JetStream.
+    /// If the server cannot be reached, refuses the credentials, or has no JetStream.
     pub fn connect(address: &Address) -> Result<Pool, PoolError> {
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build();
         let runtime = runtime.map_err(|error| PoolError::of("start the thread of the connection", error))?;
@@ -210,7 +210,7 @@ impl Pool {
     /// Submits a run: its entry, its consumer, and an item for each test.
     ///
     /// # Errors
-    /// The server stays away.
+    /// If the server cannot be reached for a long time.
     pub fn submit(&self, run: &Run) -> Result<(), PoolError> {
         self.consumer(&run.id)?;
         let key = format!("run.{}", run.id);
@@ -250,7 +250,7 @@ impl Pool {
     /// older, its result says that it is done.
     ///
     /// # Errors
-    /// The server stays away.
+    /// If the server cannot be reached for a long time.
     pub fn publish(&self, item: &Item) -> Result<(), PoolError> {
         self.publish_as(item, item.key())
     }
@@ -258,7 +258,7 @@ impl Pool {
     /// Publishes an item again that was lost, or whose result was damaged.
     ///
     /// # Errors
-    /// The server stays away.
+    /// If the server cannot be reached for a long time.
     pub fn publish_again(&self, item: &Item) -> Result<(), PoolError> {
         let number = self.again.fetch_add(1, SeqCst);
         self.publish_as(item, format!("{}.{}.{number}", item.key(), std::process::id()))
@@ -280,7 +280,7 @@ impl Pool {
     /// Returns the runs, the oldest first. Entries that are no runs are set aside.
     ///
     /// # Errors
-    /// The server stays away.
+    /// If the server cannot be reached for a long time.
     pub fn runs(&self) -> Result<Vec<Run>, PoolError> {
         let mut runs = Vec::new();
         for key in self.keys("run.")? {
@@ -305,7 +305,7 @@ impl Pool {
     /// Returns `true` if the run has not been closed.
     ///
     /// # Errors
-    /// The server stays away.
+    /// If the server cannot be reached for a long time.
     pub fn is_open(&self, run: &Run) -> Result<bool, PoolError> {
         Ok(self.get(&format!("run.{}", run.id))?.is_some())
     }
@@ -313,7 +313,7 @@ impl Pool {
     /// Returns the result of an item. One that is damaged is set aside, and removed.
     ///
     /// # Errors
-    /// The server stays away.
+    /// If the server cannot be reached for a long time.
     pub fn outcome(&self, item: &Item) -> Result<Option<Outcome>, PoolError> {
         let Some(entry) = self.get(&item.key())? else {
             return Ok(None);
@@ -331,7 +331,7 @@ impl Pool {
     /// Removes a result. The item has to be published again.
     ///
     /// # Errors
-    /// The server stays away.
+    /// If the server cannot be reached for a long time.
     pub fn withdraw(&self, item: &Item) -> Result<(), PoolError> {
         let key = item.key();
         self.keep_trying("remove a result", async || self.state.purge(&key).await)
@@ -340,7 +340,7 @@ impl Pool {
     /// Keeps the result of an item, unless it has one. Returns the one that it has.
     ///
     /// # Errors
-    /// The server stays away.
+    /// If the server cannot be reached for a long time.
     pub fn settle(&self, item: &Item, outcome: &Outcome) -> Result<Outcome, PoolError> {
         let key = item.key();
         loop {
@@ -364,7 +364,7 @@ impl Pool {
     /// Notes that a test of a run has failed, so that the rest of it is dropped.
     ///
     /// # Errors
-    /// The server stays away.
+    /// If the server cannot be reached for a long time.
     pub fn note_failure(&self, run: &Run, test: usize) -> Result<(), PoolError> {
         let key = format!("failed.{}.{test}", run.id);
         self.keep_trying("note a failure", async || {
@@ -375,7 +375,7 @@ impl Pool {
     /// Returns `true` if a test of a run has failed, and the rest of it is dropped.
     ///
     /// # Errors
-    /// The server stays away.
+    /// If the server cannot be reached for a long time.
     pub fn has_failed(&self, run: &Run, test: usize) -> Result<bool, PoolError> {
         Ok(self.get(&format!("failed.{}.{test}", run.id))?.is_some())
     }
@@ -383,7 +383,7 @@ impl Pool {
     /// Keeps a report under this name.
     ///
     /// # Errors
-    /// The server stays away.
+    /// If the server cannot be reached for a long time.
     pub fn put_report(&self, object: &str, report: &[u8]) -> Result<(), PoolError> {
         self.keep_trying("keep a report", async || {
             self.reports.put(object, &mut &*report).await.map(drop)
@@ -393,7 +393,7 @@ impl Pool {
     /// Returns a report; `None` if there is none, or it is damaged.
     ///
     /// # Errors
-    /// The server stays away.
+    /// If the server cannot be reached for a long time.
     pub fn report(&self, object: &str) -> Result<Option<Vec<u8>>, PoolError> {
         self.keep_trying("read a report", async || {
             let mut found = match self.reports.get(object).await {
@@ -419,7 +419,7 @@ impl Pool {
     /// Notes that something is not what a pool has.
     ///
     /// # Errors
-    /// The server stays away.
+    /// If the server cannot be reached for a long time.
     pub fn set_aside(&self, place: &str, why: &str, contents: &[u8]) -> Result<(), PoolError> {
         let aside = Aside {
             place: place.to_owned(),
@@ -453,7 +453,7 @@ impl Pool {
     /// Returns what is known of a run's results.
     ///
     /// # Errors
-    /// The server stays away.
+    /// If the server cannot be reached for a long time.
     pub fn cover(&self, run: &Run) -> Result<Cover, PoolError> {
         let mut cover = Cover::new(run);
         while self.update(&mut cover, usize::MAX)? {}
@@ -463,7 +463,7 @@ impl Pool {
     /// Looks for results of at most this number of open shares. Returns `true` if there were some.
     ///
     /// # Errors
-    /// The server stays away.
+    /// If the server cannot be reached for a long time.
     pub fn update(&self, cover: &mut Cover, most: usize) -> Result<bool, PoolError> {
         let mut any = false;
         for item in cover.open().into_iter().take(most) {
@@ -478,7 +478,7 @@ impl Pool {
     /// Returns the number of items of a run that wait in the stream, and of those that workers have.
     ///
     /// # Errors
-    /// The server stays away.
+    /// If the server cannot be reached for a long time.
     pub fn queued(&self, run: &Run) -> Result<(u64, usize), PoolError> {
         let consumer = self.consumer(&run.id)?;
         let info = self.keep_trying("ask for the items that wait", async || consumer.get_info().await)?;
@@ -488,7 +488,7 @@ impl Pool {
     /// Removes a run with all that belongs to it.
     ///
     /// # Errors
-    /// The server stays away.
+    /// If the server cannot be reached for a long time.
     pub fn close(&self, cover: &Cover) -> Result<(), PoolError> {
         let id = &cover.run().id;
         let run = format!("run.{id}");
@@ -517,7 +517,7 @@ impl Pool {
     /// Returns the state of the pool.
     ///
     /// # Errors
-    /// The server stays away.
+    /// If the server cannot be reached for a long time.
     pub fn status(&self) -> Result<Status, PoolError> {
         let mut runs = Vec::new();
         for run in self.runs()? {

@@ -33,7 +33,7 @@ impl Pool {
     /// Waits for an item of a run.
     ///
     /// # Errors
-    /// The server stays away.
+    /// If the server cannot be reached for a long time.
     pub fn take(&self, run: &Run, wait: Duration) -> Result<Take, PoolError> {
         let consumer = self.consumer(&run.id)?;
         let message = self.runtime.block_on(async {

@@ -10,7 +10,7 @@ pub(crate) struct Checked {
     pub(crate) traces: u64,
     pub(crate) histories: u64,
     pub(crate) observations: usize,
-    /// Orders that were run because a history asked for them.
+    /// Orders that were run because a history needed them.
     pub(crate) orders: u64,
     pub(crate) solo_runs: u64,
     /// The monitors that observed the concurrent tasks.

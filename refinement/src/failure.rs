@@ -1,4 +1,4 @@
-//! A scenario in which the object broke its rules, for people.
+//! A scenario in which the object fails, for people.
 
 mod columns;
 mod steps;
@@ -21,7 +21,7 @@ use intermezzo_sdk::FindingKind;
 use serde::{Serialize, Serializer};
 use steps::Steps;
 
-/// Most questions about an operation's result that explain why orders fail.
+/// The largest number of operations whose results explain why orders fail.
 const ASKED_MAX: usize = 20_000;
 
 /// The explanation of a history that is not allowed.
@@ -86,7 +86,7 @@ impl Words<'_> {
     }
 }
 
-/// A scenario in which the object broke its rules.
+/// A scenario in which the object fails.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Failure {
@@ -94,7 +94,7 @@ pub struct Failure {
     pub kind: FindingKind,
     /// A description.
     pub message: String,
-    /// The violated progress demand, if operations do not return.
+    /// The violated progress property, if operations do not return.
     pub progress: Option<Progress>,
     /// The scenario.
     pub scenario: Description,

@@ -7,10 +7,10 @@ use crate::settings::Settings;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
-/// Most times that a random scenario is drawn again because it was drawn before.
+/// The largest number of times that a random scenario is drawn again because it was drawn before.
 const REPEATS_MAX: usize = 1000;
 
-/// Returns the scenarios of a test, smallest first, each once.
+/// Returns the distinct scenarios of a test, the smallest first.
 ///
 /// All assignments of one operation to each of the fewest tasks are included, with no operations before and with as
 /// many as allowed before, as long as they are no more than half. The rest is drawn at random.
@@ -181,7 +181,7 @@ impl<T> Generator<'_, T> {
         (self.operations.iter().map(owner).collect(), count)
     }
 
-    /// Draws operations before or after the tasks, where every one is allowed.
+    /// Draws operations before or after the tasks, where every operation is allowed.
     fn outside(&mut self, source: &mut Source, length: usize) -> Vec<Step> {
         let mut steps = Vec::new();
         for _ in 0..length {

@@ -18,9 +18,9 @@ use std::sync::{Arc, Mutex};
 
 /// The standard with which histories are compared.
 pub(crate) enum Against {
-    /// The object itself, one operation at a time.
+    /// The object itself, in all sequential orders.
     Itself(Observations),
-    /// The same, in the orders that histories ask for. No orders are asked for once it is taken out.
+    /// The object itself, in the sequential orders that histories need. `None` when no more orders are run.
     OnDemand(Mutex<Option<Oracle>>),
     /// A model.
     Model(Arc<dyn Model>),
@@ -58,7 +58,7 @@ enum Verdict {
     Refused,
     /// It is not known, for this reason.
     Unknown(String),
-    /// The object is not determined.
+    /// The object is not deterministic.
     Undetermined(Undetermined),
 }
 
@@ -122,7 +122,7 @@ impl Judge {
         }
     }
 
-    /// Compares the history with a model: each operation that waits, alone, has to wait after all that returned.
+    /// Compares the history with a model: each operation that waits must also wait alone, after all that returned.
     pub(crate) fn compare(&self, model: &dyn Model, compared: &ComparedHistory) -> Result<(), Violation<()>> {
         let history = self.history(&compared.marks);
         let waiting = history
@@ -242,7 +242,7 @@ pub(crate) struct HistoryMonitor {
     pub(crate) judge: Arc<Judge>,
     /// Histories already judged.
     judged: HashMap<ComparedHistory, bool>,
-    /// The knowledge of each task of an execution, kept for its memory.
+    /// The vector clock of each task of an execution, kept to reuse its memory.
     known: Synchronisation<VectorClock>,
 }
 

@@ -1,12 +1,13 @@
-//! Refinement checks: does a concurrent queue, stack, map or lock behave like a sequential one?
+//! Refinement checks: they test that a concurrent queue, stack, map or lock behaves like a sequential one.
 //!
-//! [`refine`] describes a test: an object, its operations, and the standard with which it is compared. Scenarios of a
-//! few tasks are made of the operations, and every execution of each is explored. Each history is compared with a
-//! model, or with the object's own behaviour when its operations come one at a time.
+//! [`refine`] describes a test: an object, its operations, and the standard with which it is compared. Scenarios of a few
+//! tasks are generated from the operations, and every execution of each is explored. Each history is compared with a
+//! model, or with the object's own sequential behaviour.
 //!
-//! A [`History`](history::History) has operations with their times and results. It is *linearizable* with respect to
-//! a [`Specification`](specification::Specification) if each operation can be given a moment between its call and its
-//! return at which, one after the other, they would have returned the same (Herlihy & Wing, TOPLAS 1990).
+//! A [`History`](history::History) has operations with their times and results. It is *linearizable* with respect to a
+//! [`Specification`](specification::Specification) if each operation can be assigned a moment between its call and its
+//! return so that the operations, performed one after the other at these moments, return the same results (Herlihy &
+//! Wing, TOPLAS 1990).
 #![cfg(feature = "checks")]
 
 mod arguments;

@@ -1,22 +1,23 @@
-//! Minimising a failing scenario: parts that are not needed are left out, and arguments are made simple.
+//! Minimising a failing scenario: parts that are not needed are removed, and arguments are simplified.
 
 use crate::failure::Failure;
 use crate::scenario::{Scenario, Step};
 use crate::verify::Subject;
 use std::collections::HashSet;
 
-/// Most scenarios that are tried.
+/// The largest number of scenarios that are tried.
 const TRIED_MAX: u64 = 300;
 
-/// Most scenarios that are tried to escape from one that cannot be made smaller directly.
+/// The largest number of scenarios that are tried to escape from one that cannot be made smaller directly.
 const ESCAPES_MAX: u64 = 60;
 
 /// Returns the smallest scenario found that fails with the same kind of finding, its failure, and the number of
 /// scenarios tried.
 ///
-/// Greedily, from the beginning again after each success: whole tasks, then pairs of operations, single operations,
-/// operations moved out of tasks to before and after, arguments. If none of that fails, it tries the same operations
-/// in another order or in other tasks, with one further reduction. Each is checked from scratch.
+/// The algorithm is greedy, and begins again after each success. It removes whole tasks, then pairs of operations and
+/// single operations, moves operations out of tasks to before and after them, and simplifies arguments. If no such
+/// scenario fails, it tries the same operations in another order or in other tasks, with one further reduction. Each
+/// scenario is checked from scratch.
 pub(crate) fn minimise<T: Sync + 'static>(
     subject: &Subject<T>,
     scenario: Scenario,

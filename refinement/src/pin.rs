@@ -24,7 +24,7 @@ impl<'a, T> Pin<'a, T> {
         }
     }
 
-    /// Adds an operation before there are tasks.
+    /// Adds an operation before the tasks.
     ///
     /// # Panics
     /// If there is no operation of that name, or its argument is of another type.
@@ -35,7 +35,7 @@ impl<'a, T> Pin<'a, T> {
         self
     }
 
-    /// Adds a task. One without operations does nothing, and is left out.
+    /// Adds a task. A task without operations is left out.
     pub fn task(mut self, describe: impl FnOnce(PinTask<'a, T>) -> PinTask<'a, T>) -> Self {
         let task = describe(PinTask {
             operations: self.operations,

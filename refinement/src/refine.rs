@@ -22,7 +22,7 @@ use std::ops::RangeInclusive;
 use std::panic::Location;
 use std::sync::Arc;
 
-/// Describes a test of the objects that `make` makes: see [`Refinement`].
+/// Describes a test of the objects that `make` creates: see [`Refinement`].
 ///
 /// ```
 /// # mod intermezzo { pub use intermezzo_explorer::*; pub use intermezzo_refinement as refinement; }
@@ -55,10 +55,10 @@ pub fn refine<T: Sync + 'static>(make: impl Fn() -> T + Send + Sync + 'static) -
     }
 }
 
-/// A test of a concurrent object: are its concurrent results possible one operation at a time?
+/// A test of a concurrent object: it checks that a sequential order of its operations explains their concurrent results.
 ///
-/// Scenarios are made of its operations: some before there are tasks, some in each task, some after. All executions
-/// of each are explored, and each history is compared with the object itself, or with a model.
+/// Scenarios consist of its operations: some before the tasks, some in each task, and some after the tasks. All executions
+/// of each scenario are explored, and each history is compared with the object itself, or with a model.
 ///
 /// ```
 /// # mod intermezzo { pub use intermezzo_explorer::*; pub use intermezzo_refinement as refinement; }
@@ -125,7 +125,7 @@ impl<T: Sync + 'static, A> Refinement<T, A> {
         self
     }
 
-    /// Makes one task alone perform these operations in each scenario: the only consumer of a queue, for example.
+    /// Restricts these operations to one task of each scenario, for example to the only consumer of a queue.
     /// Operations before and after the tasks are not affected.
     ///
     /// # Panics
@@ -138,8 +138,8 @@ impl<T: Sync + 'static, A> Refinement<T, A> {
         self
     }
 
-    /// Allows the operation to take effect after it has returned: at any time, but it does. Only a model can judge
-    /// that.
+    /// Allows the operation to take effect at any time after it has returned. It must take effect at some time. Only a
+    /// model can judge that.
     ///
     /// # Panics
     /// If there is no operation of that name. When the test is run, if the object is not compared with a model.
@@ -161,7 +161,7 @@ impl<T: Sync + 'static, A> Refinement<T, A> {
         self
     }
 
-    /// Sets the number of operations before there are tasks. Default: up to 2.
+    /// Sets the number of operations before the tasks. Default: up to 2.
     pub fn init(mut self, init: RangeInclusive<usize>) -> Self {
         self.subject.settings.init = at_least(0, init);
         self
@@ -173,14 +173,14 @@ impl<T: Sync + 'static, A> Refinement<T, A> {
         self
     }
 
-    /// Sets the number of scenarios tried, not counting those pinned. Default: 60.
+    /// Sets the number of scenarios, without the pinned ones. Default: 60.
     pub fn scenarios(mut self, scenarios: usize) -> Self {
         self.subject.settings.scenarios = scenarios;
         self
     }
 
-    /// Sets the most executions of a scenario. `INTERMEZZO_EXECUTIONS` in the environment overrides this. Default:
-    /// 20,000. A report says where it was reached.
+    /// Sets the maximum number of executions of a scenario. `INTERMEZZO_EXECUTIONS` in the environment overrides this.
+    /// Default: 20,000. A report names the scenarios that reached it.
     pub fn executions(mut self, executions: u64) -> Self {
         self.subject.settings.executions = executions;
         self
@@ -198,54 +198,54 @@ impl<T: Sync + 'static, A> Refinement<T, A> {
         self
     }
 
-    /// Sets how the object runs when it is compared with itself. Default: one operation at a time.
+    /// Sets the way in which the object runs when it is compared with itself. Default: one operation at a time.
     pub fn granularity(mut self, granularity: Granularity) -> Self {
         self.subject.settings.granularity = granularity;
         self
     }
 
     /// Adds a report to each failure ([`Failure::report`](crate::Failure::report)). It has the failing execution
-    /// recorded event by event, next to the nearest one without a failure. `INTERMEZZO_RECORD` in the environment
-    /// asks for that too, and [`Refinement::check`] then also writes that report to the directory in
+    /// recorded event by event, and the nearest execution without a failure. `INTERMEZZO_RECORD` in the environment
+    /// requests that too, and [`Refinement::check`] then also writes that report to the directory in
     /// `INTERMEZZO_REPORTS`. Default: without.
     pub fn record(mut self, on: bool) -> Self {
         self.subject.settings.record = on;
         self
     }
 
-    /// Demands that operations return when others stop, too: checked from moments of executions with few preemptions.
-    /// Default: nothing is demanded.
+    /// Sets a progress property: operations must return even if other tasks stop. It is checked from moments of executions
+    /// with few preemptions. Default: none.
     pub fn progress(mut self, progress: Progress) -> Self {
         self.subject.settings.progress = Some(progress);
         self
     }
 
-    /// Sets the number of steps within which an operation must return when no other task disturbs it, where there is
-    /// a demand of [`Refinement::progress`]. Default: 1,000.
+    /// Sets the number of steps within which an operation must return when no other task interferes, with
+    /// [`Refinement::progress`]. Default: 1,000.
     pub fn solo_steps(mut self, steps: u64) -> Self {
         self.subject.settings.solo_steps = steps;
         self
     }
 
-    /// Sets the most preemptions of the executions from whose moments progress is checked. Default: 1.
+    /// Sets the maximum number of preemptions in executions from whose moments progress is checked. Default: 1.
     pub fn solo_preemptions(mut self, most: u32) -> Self {
         self.subject.settings.solo_preemptions = most;
         self
     }
 
     /// Configures the exploration of each scenario: with a bound, another reduction, another environment.
-    /// The variable `INTERMEZZO_ENVIRONMENT` of the process changes the environment after that. Default: all of it, by
-    /// `Reduction::Dpor`.
+    /// The variable `INTERMEZZO_ENVIRONMENT` of the process changes the environment after that. Default: every execution,
+    /// by `Reduction::Dpor`.
     ///
-    /// Where the environment allows `stale_reads`, an operation comes before another if its return happens before the
-    /// other's call, in place of real time. The object one operation at a time and models stay sequentially consistent.
+    /// If the environment allows `stale_reads`, happens-before replaces real time: an operation comes before another one if
+    /// its return happens before the other's call. Sequential runs of the object and models stay sequentially consistent.
     ///
     /// ```
     /// # mod intermezzo { pub use intermezzo_explorer::*; pub use intermezzo_refinement as refinement; }
     /// use intermezzo::refinement::refine;
     /// use intermezzo::sync::atomic::{AtomicBool, AtomicU8, Ordering::*};
     ///
-    /// // The flag is too weak to say that the value is there.
+    /// // The store of the flag is too weak to publish the value.
     /// let report = refine(|| (AtomicU8::new(0), AtomicBool::new(false)))
     ///     .op("write", (), |(value, there), ()| {
     ///         value.store(1, Relaxed);
@@ -261,9 +261,9 @@ impl<T: Sync + 'static, A> Refinement<T, A> {
         self
     }
 
-    /// Changes the monitors of each scenario, as the setting `monitors` does: `"-leak"`, `"lock-order"`, `"none"`.
-    /// Their findings are failures. `INTERMEZZO_MONITORS` in the environment overrides this. Default: the monitors
-    /// that are on where nothing is set.
+    /// Changes the monitors of each scenario, like the setting `monitors`: `"-leak"`, `"lock-order"`, `"none"`. Their
+    /// findings are failures. `INTERMEZZO_MONITORS` in the environment overrides this. Default: the monitors that are on
+    /// by default.
     ///
     /// # Panics
     /// When the test is run, if the list is invalid.
@@ -282,11 +282,11 @@ impl<T: Sync + 'static, A> Refinement<T, A> {
         self
     }
 
-    /// Shows the object's state in reports of failures, after each step of the failing execution. A text is shown as
-    /// it is, anything else by `Debug`.
+    /// Shows the object's state in reports of failures, after each step of the failing execution. A string is shown
+    /// unchanged, and other values by `Debug`.
     ///
-    /// The object is read outside of the execution: look-alikes may be used as usual, to read. A lock that is held at
-    /// that moment is not waited for, and the report says that it was held.
+    /// The object is read outside of the execution. The function may read look-alikes as usual. If a lock is held at that
+    /// moment, the report says so instead of waiting for it.
     pub fn show<S: Debug + 'static>(mut self, look: impl Fn(&T) -> S + Send + Sync + 'static) -> Self {
         self.subject.show = Some(Show::new(look));
         self
@@ -299,15 +299,15 @@ impl<T: Sync + 'static, A> Refinement<T, A> {
         self
     }
 
-    /// Sets the maximum number of orders of a scenario's operations, one at a time, that are all run before the
-    /// comparison. Where there are more, only those that a history asks for are run, 50,000 at most. Default: 10,000.
+    /// Sets the maximum number of sequential orders of a scenario's operations that are all run before the comparison. If
+    /// there are more, only those that a history needs are run, at most 50,000. Default: 10,000.
     pub fn orders(mut self, most: u64) -> Self {
         self.subject.settings.orders = most;
         self
     }
 
-    /// Runs a single execution of the scenario that is pinned: that of this schedule, a token or the path of a file,
-    /// which a report of a failure shows.
+    /// Runs a single execution of the pinned scenario: that of this schedule, which is a token or the path of a file, as a
+    /// report of a failure shows them.
     ///
     /// # Panics
     /// If it is no schedule. When the test is run: if there is not exactly one pinned scenario, or the schedule is of
@@ -325,17 +325,17 @@ impl<T: Sync + 'static> Refinement<T> {
         self
     }
 
-    /// Compares the object with these observations of an earlier run, in their scenarios. Others are not tried, and a
-    /// report says so.
+    /// Compares the object with these observations of an earlier run, in their scenarios. Other scenarios are not tried,
+    /// and a report says so.
     pub fn against(mut self, observed: ObservationSet) -> Self {
         self.subject.observed = Some(observed);
         self
     }
 
-    /// Returns the object's behaviour one operation at a time, in each scenario, to be kept.
+    /// Returns the object's sequential behaviour in each scenario, so that it can be saved.
     ///
     /// # Errors
-    /// If it fails even so, or is not determined, or could not be observed completely: the report says which.
+    /// If the object fails sequentially, is not deterministic, or could not be observed completely; the report says which.
     ///
     /// # Panics
     /// If the test has no operations.
@@ -389,7 +389,7 @@ impl<T: Sync + 'static> Refinement<T> {
 }
 
 impl<T: Sync + 'static, M: Clone + Eq + Hash + Send + Sync + 'static> Refinement<T, Spec<M>> {
-    /// Sets the operation's effect on the model, and its result. The argument has the type that the operation's has.
+    /// Sets the operation's effect on the model, and its result. The argument has the type of the operation's argument.
     ///
     /// # Panics
     /// If there is no operation of that name.
@@ -509,7 +509,7 @@ impl<T: Sync + 'static, A: Against> Refinement<T, A> {
         self.run_for(None)
     }
 
-    /// Runs the test; or the one execution that is wanted, if the test reaches its scenario.
+    /// Runs the test, or only the execution to be replayed if the test reaches its scenario.
     #[track_caller]
     fn run_for(self, wanted: Option<&Schedule>) -> RefinementReport {
         let Refinement {
@@ -569,7 +569,7 @@ impl<T: Sync + 'static, A: Against> Refinement<T, A> {
     }
 }
 
-/// Says on stderr, even where a test harness captures output, that the test of this name was not run: another one is
+/// Prints on stderr, even if a test harness captures output, that the test of this name was not run because another one is
 /// replayed.
 fn tell_not_run(name: &str, other: &str) {
     // A closed stderr is no reason for a test to fail.
@@ -590,7 +590,7 @@ fn scenarios<T>(subject: &Subject<T>, pinned: Vec<Scenario>) -> impl Iterator<It
     pinned.into_iter().chain(drawn)
 }
 
-/// Returns the range, from at least this on.
+/// Returns the range, with at least this as its beginning.
 fn at_least(least: usize, range: RangeInclusive<usize>) -> RangeInclusive<usize> {
     let start = (*range.start()).max(least);
     start..=(*range.end()).max(start)
@@ -608,7 +608,7 @@ impl<T: Sync + 'static> Subject<T> {
     }
 }
 
-/// Returns the test that this thread runs: the test harness gives each a thread of its name.
+/// Returns the test that this thread runs: the test harness gives each test a thread with its name.
 fn test_of_thread() -> Option<String> {
     let thread = std::thread::current();
     let is_path =

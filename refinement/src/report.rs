@@ -28,8 +28,8 @@ pub struct RefinementReport {
     pub by_happens_before: bool,
     /// The number of observations of the object, if it was compared with itself.
     pub observations: usize,
-    /// Orders of operations that were run because a history asked for them, in scenarios that have too many to run
-    /// all.
+    /// The number of orders of operations that were run because a history needed them, in scenarios that have too many to
+    /// run all.
     pub orders: u64,
     /// The monitors of the executions with concurrent tasks, by name.
     pub monitors: Vec<String>,

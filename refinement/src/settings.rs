@@ -6,19 +6,19 @@ use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-/// The runs of an object that it is compared with, when it is compared with itself.
+/// The runs with which an object is compared when it is compared with itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Granularity {
-    /// One operation at a time. One that waits is the end of the execution.
+    /// One operation at a time. If an operation waits, the execution ends.
     #[default]
     Serial,
-    /// Operations without preemption, except that where one has to wait, others continue.
+    /// Operations without preemption; if one must wait, others continue.
     Coarse,
-    /// All executions: nothing is refused then. For sets of observations to be kept and compared.
+    /// All executions. Nothing fails then. For sets of observations that are saved and compared.
     All,
 }
 
-/// The demand on operations when others stop.
+/// The progress property that operations must have when other tasks stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Progress {
     /// An operation returns when, from any moment on, its task continues alone (Herlihy, Luchangco & Moir, ICDCS
@@ -90,16 +90,16 @@ impl Default for Settings {
     }
 }
 
-/// Most executions in which operations come one at a time, of one scenario; unless more orders must be run first.
+/// The maximum number of sequential executions of one scenario, unless more orders must be run first.
 const SERIAL_EXECUTIONS: u64 = 50_000;
 
 impl Settings {
-    /// Returns the most executions in which operations come one at a time, of one scenario.
+    /// Returns the maximum number of sequential executions of one scenario.
     pub(crate) fn serial_executions(&self) -> u64 {
         self.orders.max(SERIAL_EXECUTIONS)
     }
 
-    /// Sets the most executions of a scenario, if the environment has them.
+    /// Sets the maximum number of executions of a scenario, if the environment variable is set.
     ///
     /// # Panics
     /// If the variable's value is invalid.

@@ -1,11 +1,11 @@
-//! Specifications: the allowed behaviour of an object, one operation at a time.
+//! Specifications: the allowed sequential behaviour of an object.
 
 use std::hash::Hash;
 
 /// The states in which an operation may leave an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Next<S> {
-    /// The operation may not happen like that.
+    /// The operation is not allowed with this result.
     None,
     /// This one.
     One(S),
@@ -41,8 +41,8 @@ pub trait Specification {
         false
     }
 
-    /// Returns the part of the object that the operation is about, if it sees and changes that part alone. The
-    /// history of an object all of whose operations have a part is checked part by part, each from the initial state.
+    /// Returns the part of the object that the operation accesses, if it reads and changes only that part. If all
+    /// operations of an object have a part, its history is checked part by part, each from the initial state.
     fn part(&self, call: &Self::Call) -> Option<u64> {
         let _ = call;
         None

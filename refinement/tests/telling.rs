@@ -197,8 +197,8 @@ fn a_schedule_shows_it_again() {
     let panic = std::panic::catch_unwind(other).unwrap_err();
     let message = panic.downcast::<String>().unwrap();
     assert!(message.contains("of another scenario"), "{message}");
-    // Mended, it passes.
-    let mended = refine(Stack::default)
+    // Fixed, it passes.
+    let fixed = refine(Stack::default)
         .op("push", fresh::<u8>(), Stack::push)
         .op("pop", (), |stack: &Stack, ()| {
             let mut top = stack.top.lock().unwrap();
@@ -214,7 +214,7 @@ fn a_schedule_shows_it_again() {
         })
         .replay(&schedule)
         .run();
-    assert!(mended.failure.is_none() || mended.failure.unwrap().kind.as_str() == "divergence");
+    assert!(fixed.failure.is_none() || fixed.failure.unwrap().kind.as_str() == "divergence");
 }
 
 #[test]

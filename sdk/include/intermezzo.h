@@ -6,14 +6,14 @@
 // - Versions. INTERMEZZO_VERSION is part of the name of the entry, and of both tables. An engine also loads plugins that
 //   were compiled with the intermezzo.h of some versions before its own; an older engine refuses newer plugins. Each
 //   struct begins with its size.
-// - Ownership. The side that made something frees it. What a function is given belongs to the caller and is valid until
-//   the function returns; a function that wants to keep it copies it.
+// - Ownership. The side that allocated something frees it. The arguments of a function belong to the caller and are valid
+//   until the function returns; a function that keeps them makes a copy.
 // - Text is UTF-8 with its length, and need not end with a zero byte.
 // - Calls are sequential. An engine calls one monitor's functions one after the other, perhaps from different threads in
 //   turn. Several monitors made by one entry may be called at the same time.
-// - The engine is asked during a callback only, on the thread and with the call that the callback got. Once it has
-//   returned, functions of the host's table answer as if there were nothing.
-// - Nothing unwinds across the line: no exception of C++, no longjmp.
+// - The functions of the host's table are called only in a callback, on its thread and with its call. After the callback
+//   has returned, they return empty results.
+// - Nothing unwinds across the boundary: neither a C++ exception nor longjmp.
 // - Numbers without a name here do not occur in this version.
 
 
@@ -30,7 +30,7 @@
 #define INTERMEZZO_EXPORT __attribute__((visibility("default")))
 #endif
 
-// The return value of functions that count where there is nothing to count: no such event, no such step, no names for it.
+// The return value of functions that return a count, if there is no such event or step.
 #define INTERMEZZO_NONE SIZE_MAX
 
 
@@ -45,7 +45,7 @@
 
 
 
-// Bytes that an entry may write as its message, the zero at the end among them.
+// Maximum number of bytes of an entry's message, including the terminating zero.
 #define INTERMEZZO_MESSAGE_BYTES 4096
 
 // Maximum number of bytes of a monitor's name.
@@ -54,8 +54,8 @@
 // Maximum number of bytes of a monitor's arguments.
 #define INTERMEZZO_ARGUMENTS_BYTES_MAX 65536
 
-// Bytes behind the pointer to the table that an entry fills, all of them zero. They are enough for the table of any
-// version, so that a plugin of another version writes into no other memory before it is refused.
+// The number of bytes at the pointer to the table that an entry fills, all of them zero. They are enough for the table of
+// any version, so a plugin of another version does not write into other memory before it is refused.
 #define INTERMEZZO_TABLE_BYTES 4096
 
 // The kind of a visible operation.
@@ -161,7 +161,7 @@ enum IntermezzoSyncVarOp
   INTERMEZZO_SYNC_VAR_OP_PRIMITIVE_READ = 45,
   // An operation on a synchronisation primitive of the test's own that may change it.
   INTERMEZZO_SYNC_VAR_OP_PRIMITIVE_CHANGE = 46,
-  // A schedule point that the test announces. No two commute, because nothing is known of what happens there.
+  // A schedule point that the test announces. No two commute, because nothing is known about the accesses there.
   INTERMEZZO_SYNC_VAR_OP_SCHEDULE_POINT = 47,
   // The end of a wait until no other task can do anything. What all tasks did comes before it.
   INTERMEZZO_SYNC_VAR_OP_QUIESCE = 48,
@@ -315,7 +315,7 @@ typedef uint32_t IntermezzoSeverity;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-// Bits of `interests`: the callbacks that a monitor wants. Beginning, end and shutdown always come.
+// Bits of `interests`: the callbacks that a monitor wants. Beginning, end and shutdown are always called.
 enum IntermezzoInterest
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : uint32_t
@@ -369,7 +369,7 @@ typedef struct IntermezzoEventId {
 // A place in the source, numbered from 0 in order of first use within an exploration.
 typedef uint32_t IntermezzoSiteId;
 
-// An action of a task that a finding concerns and no event describes: an access to plain memory.
+// An action of a finding that is not an event: an access to plain memory.
 typedef struct IntermezzoFindingDeed {
   // Bytes of this struct.
   uint32_t size;
@@ -394,15 +394,15 @@ typedef struct IntermezzoFinding {
   struct IntermezzoText message;
   // A suggested fix, for people; null for none.
   struct IntermezzoText suggestion;
-  // The events concerned, most telling first; may be null if there are none.
+  // The events concerned, the most important first; may be null if there are none.
   const struct IntermezzoEventId *events;
   // The number of events.
   size_t event_count;
-  // Source places of the finding that its events do not give; may be null if there are none.
+  // Source places of the finding that are not those of its events; may be null if there are none.
   const IntermezzoSiteId *sites;
   // The number of places.
   size_t site_count;
-  // Actions that the finding concerns and that are no events; may be null if there are none.
+  // Actions of the finding that are not events; may be null if there are none.
   const struct IntermezzoFindingDeed *deeds;
   // The number of deeds.
   size_t deed_count;
@@ -416,19 +416,20 @@ typedef uint32_t IntermezzoSyncVar;
 // A cell or block of tracked plain memory, numbered from 0 in order of first use.
 typedef uint32_t IntermezzoLocation;
 
-// A visible operation that has happened. The meaning of `read` and `written` depends on the operation. Both are 0
-// where this list says nothing:
+// A visible operation that has happened. The meaning of `read` and `written` depends on the operation. Values that are
+// not in this list are 0:
 //
 // - atomics: the values read and written, as bits
 // - `TASK_FORK`, `TASK_JOIN`: `read` is the other task's number
-// - `TASK_CHECK`, `ONCE_CHECK`, `POISON_CHECK`: `read` is 1 if it is so
+// - `TASK_CHECK`, `ONCE_CHECK`, `POISON_CHECK`: `read` is 1 if the task has ended, the initialisation is complete, or the
+//   lock is poisoned
 // - `ONCE_END`: `written` is 1 if it is complete, 0 if it panicked
 // - `CONDVAR_WAIT`: `written` is the number of the mutex released, a variable
 // - `CONDVAR_WAKE`, `PARK`: `read` is 1 if no other task caused it
-// - `CHANNEL_SEND`: `written` is the number of the message, from 1 in each channel, or 0 if no receiver is left; of
-//   a rendezvous, `read` is the message that the receiver has taken
-// - `CHANNEL_RECEIVE`: `read` is the number of the message, or 0 if no sender is left; of a rendezvous, `written` is
-//   1 if no message arrived: the receiver only begins or stops waiting
+// - `CHANNEL_SEND`: `written` is the number of the message, from 1 in each channel, or 0 if no receiver is left; for a
+//   rendezvous channel, `read` is the message that the receiver has taken
+// - `CHANNEL_RECEIVE`: `read` is the number of the message, or 0 if no sender is left; for a rendezvous channel,
+//   `written` is 1 if no message arrived: the receiver only begins or stops waiting
 // - `CHANNEL_CLOSE`: `written` is 1 if it was the receiver, 0 for a sender
 // - `BARRIER_ARRIVE`, `BARRIER_PASS`: `read` is the round of the barrier, from 1
 // - `COUNT_UP`, `COUNT_DOWN`, `COUNT_READ`: the counts before and after
@@ -492,15 +493,15 @@ typedef struct IntermezzoHostTable {
   // used first.
   size_t (*var_name)(struct IntermezzoCall *call, IntermezzoSyncVar var, char *text, size_t capacity);
   // Name that the test's author gave a variable: by `intermezzo::name`, or else in the source, as far as the operations
-  // so far show it; empty if there is none. Two variables may have the same name. The source is read when the first
-  // monitor asks. At the end of an execution the name is the one that a finding shows, but without indices of elements
-  // and numbers that tell equal names apart.
+  // so far show it; empty if there is none. Two variables may have the same name. The source is read at the first
+  // query. At the end of an execution, this is the name that a finding shows, but without indices of elements and
+  // numbers that distinguish equal names.
   size_t (*source_name)(struct IntermezzoCall *call, IntermezzoSyncVar var, char *text, size_t capacity);
-  // Kind of a variable, as reports call it: `mutex`, `atomic`, `count` for the reference counts of an `Arc`; empty if
-  // there is no such variable.
+  // Kind of a variable, as in reports: `mutex`, `atomic`, `count` for the reference counts of an `Arc`; empty if there
+  // is no such variable.
   size_t (*var_kind)(struct IntermezzoCall *call, IntermezzoSyncVar var, char *text, size_t capacity);
-  // `file:line:column` where a variable is made, if the source shows that in a `let` or in a static; otherwise of its
-  // first use. Empty if that is not known either.
+  // `file:line:column` of the creation of a variable, if the source shows that in a `let` or in a static; otherwise of
+  // its first use. Empty if that is not known either.
   size_t (*made_at)(struct IntermezzoCall *call, IntermezzoSyncVar var, char *text, size_t capacity);
   // Name of a cell or block of memory: its kind, the task that used it first, and its index among those which that
   // task used first.
@@ -529,7 +530,7 @@ typedef struct IntermezzoHostTable {
   // The tasks that had not ended and could not have taken step `step`; `NONE` as for `enabled_at`.
   size_t (*disabled_at)(struct IntermezzoCall *call, size_t step, IntermezzoTaskId *tasks, size_t capacity);
   // 1 if event `a` comes before event `b` by program order and the order of operations that do not commute; else 0.
-  // Computed when first asked for.
+  // Computed by the first call.
   uint32_t (*happens_before)(struct IntermezzoCall *call,
                              struct IntermezzoEventId a,
                              struct IntermezzoEventId b);
@@ -563,7 +564,7 @@ typedef struct IntermezzoExecutionInfo {
   uint64_t number;
   // The number of choices that are prescribed.
   uint64_t prescribed;
-  // The number of the first of them that were the same in the execution before.
+  // The number of the first of them that were the same in the previous execution.
   uint64_t repeated;
 } IntermezzoExecutionInfo;
 
@@ -591,7 +592,7 @@ typedef struct IntermezzoDataAccess {
   uint32_t offset;
   // Bytes accessed.
   uint32_t bytes;
-  // 1 for a write; 2 for a write by a pointer that was asked for at `site`, after that and before the task's next
+  // 1 for a write; 2 for a write through a pointer that was obtained at `site`, at some time before the task's next
   // event; 3 if the memory is freed. Otherwise 0.
   uint32_t is_write;
   // The ordering of an access that is atomic: a `MemoryOrder`; `None` for a plain one.
@@ -665,10 +666,10 @@ typedef struct IntermezzoSaid {
   struct IntermezzoText text;
 } IntermezzoSaid;
 
-// A monitor, as its plugin offers it. A callback that is null is not called.
+// A monitor of a plugin. A callback that is null is not called.
 //
-// `instance` is the plugin's own, and is passed to each function. What the pointers in structs point to is valid
-// until the callback returns.
+// `instance` is the plugin's own, and is passed to each function. Pointers in structs are valid until the callback
+// returns.
 typedef struct IntermezzoMonitorTable {
   // Bytes of this struct, as the plugin was compiled.
   uint32_t size;
@@ -684,14 +685,14 @@ typedef struct IntermezzoMonitorTable {
   struct IntermezzoText plugin_version;
   // The plugin's own pointer; may be null.
   void *instance;
-  // Called once, after all other calls, when the monitor is no longer needed. When it returns, nothing of the
-  // monitor runs any more: it ends threads of its own.
+  // Called once, after all other calls, when the monitor is no longer needed. When it returns, no code of the monitor
+  // may run any more, so it must end the monitor's threads.
   void (*destroy)(void *instance);
-  // Called when an execution begins. The engine cannot be asked anything yet.
+  // Called when an execution begins. No queries are possible yet.
   void (*on_execution_begin)(void *instance, const struct IntermezzoExecutionInfo *execution);
-  // Called right before a visible operation at which another task could be chosen, once it is settled that the operation
-  // comes next. Operations whose order with those of other tasks nothing can observe have no such point: the creation,
-  // beginning, end and join of a task, for example, and fences.
+  // Called right before a visible operation at which another task could be chosen, after the operation was chosen to
+  // come next. Operations whose order with those of other tasks cannot be observed have no such point, for example
+  // fences, and the creation, beginning, end and join of a task.
   void (*on_schedule_point)(void *instance, const struct IntermezzoPoint *next, struct IntermezzoCall *call);
   // Called right after a visible operation.
   void (*on_sync_var_access)(void *instance,
@@ -724,7 +725,7 @@ typedef struct IntermezzoMonitorTable {
   void (*on_execution_end)(void *instance,
                            const struct IntermezzoExecutionInfo *execution,
                            struct IntermezzoCall *call);
-  // Called when the whole exploration is over: time for statistics.
+  // Called when the whole exploration is over, for example to report statistics.
   void (*on_shutdown)(void *instance, struct IntermezzoCall *call);
   // 1 if the monitor can judge executions under a memory model, in which an operation on an atomic need not read the
   // last store: `store` of the access says which one it reads. Else 0: where the environment allows `stale_reads`, such a
@@ -734,18 +735,18 @@ typedef struct IntermezzoMonitorTable {
   uint32_t reserved;
 } IntermezzoMonitorTable;
 
-// The function that a plugin exports under the name `intermezzo_monitor_7`: makes one monitor, and fills its table.
+// The function that a plugin exports under the name `intermezzo_monitor_7`. It creates one monitor, and fills its table.
 //
-// It may be called any number of times; the monitors then live side by side. Before all else it is called once in a
-// process of its own, to see that nothing crashes. So it must have no effect that matters if it is repeated.
+// It may be called any number of times, and several monitors may exist at the same time. It is first called once in a
+// separate process, to check that it does not crash. So it must have no effects that matter if they are repeated.
 //
 // - `host` is the engine's table. It is valid until the monitor is destroyed; its functions must not be called now.
 // - `arguments` are the user's, as text; empty if there are none. Their meaning is up to the plugin.
-// - `monitor` is to be filled. All its bytes are zero.
-// - `message` has room for `capacity` bytes. If the monitor cannot be made, write the reason there, as text that
+// - `monitor` must be filled. All its bytes are zero.
+// - `message` has room for `capacity` bytes. If the monitor cannot be created, write the reason there, as text that
 //   ends with a zero byte.
 //
-// Returns 0, or anything else if there is no monitor: then nothing will be destroyed.
+// Returns 0 on success. With any other value there is no monitor, and `destroy` is not called.
 typedef uint32_t (*IntermezzoEntry)(const struct IntermezzoHostTable *host,
                                     struct IntermezzoText arguments,
                                     struct IntermezzoMonitorTable *monitor,
@@ -765,7 +766,7 @@ INTERMEZZO_EXPORT uint32_t intermezzo_monitor_7(const IntermezzoHostTable *host,
 }
 #endif
 
-// A C string as text, for as long as it is there.
+// A C string as text, valid as long as the string is.
 static inline IntermezzoText intermezzo_text(const char *string) {
   IntermezzoText text;
   text.bytes = string;

@@ -162,8 +162,8 @@ impl<'a> Context<'a> {
         self.host.accesses()
     }
 
-    /// Returns the kinds of the visible operations of the execution so far. An execution without the operations that a
-    /// monitor looks for needs no look at [`accesses`](Self::accesses).
+    /// Returns the kinds of the visible operations of the execution so far. If they do not
+    /// include the kinds that a monitor looks for, it need not call [`accesses`](Self::accesses).
     pub fn ops(&self) -> SyncVarOps {
         self.host.ops()
     }

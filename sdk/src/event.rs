@@ -12,8 +12,8 @@ pub enum PointKind {
     Choice = 1,
 }
 
-/// The place right before a visible operation at which another task could be chosen, once it is settled that the operation
-/// comes next. Operations whose order with those of other tasks nothing can observe have none.
+/// A schedule point: the moment right before a visible operation at which another task could be chosen, after the
+/// operation was chosen to come next. Operations whose order with those of other tasks cannot be observed have none.
 #[derive(Clone, Copy, Debug)]
 pub struct SchedulePoint {
     /// The reason for the point.
@@ -30,17 +30,17 @@ pub struct SchedulePoint {
 
 /// A visible operation that has happened.
 ///
-/// The meaning of `read` and `written` depends on the operation. Both are 0 where this table says nothing:
+/// The meaning of `read` and `written` depends on the operation. Values that are not in this table are 0:
 ///
 /// | operation | `read` | `written` |
 /// |---|---|---|
 /// | atomics | the value read, as bits | the value written, as bits |
 /// | `TaskFork`, `TaskJoin` | the other task's number | |
-/// | `TaskCheck`, `OnceCheck`, `PoisonCheck` | 1 if it is so | |
+/// | `TaskCheck`, `OnceCheck`, `PoisonCheck` | 1 if the task has ended, the initialisation is complete, or the lock is poisoned | |
 /// | `OnceEnd` | | 1 if it is complete, 0 if it panicked |
 /// | `CondvarWait` | | the number of the mutex released, a `SyncVar` |
 /// | `CondvarWake`, `Park` | 1 if no other task caused it | |
-/// | `ChannelSend` | (rendezvous) the message that the receiver has taken; (bounded) the message whose receipt made room | the number of the message, from 1 in each channel; 0 if no receiver is left |
+/// | `ChannelSend` | (rendezvous) the message that the receiver has taken; (bounded) the message whose removal made room | the number of the message, from 1 in each channel; 0 if no receiver is left |
 /// | `ChannelReceive` | the number of the message; 0 if no sender is left | (rendezvous) 1 if no message arrived: the receiver only begins or stops waiting |
 /// | `ChannelClose` | (receiver) how many messages are dropped with it: the last that were sent | 1 if it was the receiver, 0 for a sender |
 /// | `BarrierArrive`, `BarrierPass` | the round of the barrier, from 1 | |
@@ -55,7 +55,7 @@ pub struct SyncVarAccess {
     /// The operation.
     pub op: SyncVarOp,
     /// The ordering, for atomics and fences. It is `Acquire` for a `CountRead` that found its handle to be the only
-    /// one, and therefore gives the value out.
+    /// one, and so gives access to the value.
     pub order: MemoryOrder,
     /// The value read, see above.
     pub read: u64,
@@ -71,7 +71,7 @@ pub struct SyncVarAccess {
 }
 
 impl SyncVarAccess {
-    /// Returns the other task, of a `TaskFork` or `TaskJoin`.
+    /// Returns the other task of a `TaskFork` or `TaskJoin`.
     pub fn other_task(&self) -> Option<TaskId> {
         let about_another = matches!(self.op, SyncVarOp::TaskFork | SyncVarOp::TaskJoin);
         about_another.then_some(TaskId(self.read as u32))
@@ -100,10 +100,10 @@ pub struct DataVarAccess {
     pub size: u32,
     /// `true` if the access is a write.
     pub is_write: bool,
-    /// `true` if a pointer was asked for at `site`. With `is_write`, the memory was written by that pointer, before
-    /// the task's next event; otherwise the access counts as a read.
+    /// `true` if a pointer was obtained at `site`. With `is_write`, the memory was written through that pointer before the
+    /// task's next event; otherwise the access counts as a read.
     pub by_pointer: bool,
-    /// `true` if it is a write because the memory is given back to the allocator.
+    /// `true` if it is a write because the memory is freed.
     pub frees: bool,
     /// The ordering of an access that is atomic; `None` for a plain one.
     pub order: MemoryOrder,
@@ -115,7 +115,7 @@ pub struct DataVarAccess {
 }
 
 impl DataVarAccess {
-    /// Returns the kind of access as events name it: `read`, `write`, `get pointer`, `write by pointer`, `free`.
+    /// Returns the name of the kind of access: `read`, `write`, `get pointer`, `write by pointer`, `free`.
     pub fn name(&self) -> &'static str {
         match (self.is_write, self.by_pointer) {
             _ if self.frees => "free",
@@ -186,8 +186,8 @@ pub struct Allocation {
     pub site: SiteId,
 }
 
-/// The release of a block of memory. Each release by the test is an event: a second one is a double free, after which
-/// the execution continues unharmed.
+/// The release of a block of memory. Each release by the test is an event. A second one is a double free; it does no
+/// damage, and the execution continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Release {
     /// The last visible operation of the same task.
@@ -269,17 +269,17 @@ impl EventStatus {
 pub struct Execution<'a> {
     /// The execution's number in the exploration, from 1.
     pub number: u64,
-    /// The visible operations so far, in order. Empty at the beginning. At the end of a livelock, without the last rounds
-    /// of its loops, whose number depends on other threads of the process;
-    /// [`Context::accesses`](crate::Context::accesses) has these, too.
+    /// The visible operations so far, in order. Empty at the beginning. At the end of a livelock, the last rounds of its
+    /// loops are left out, because their number depends on other threads of the process;
+    /// [`Context::accesses`](crate::Context::accesses) contains them.
     pub accesses: &'a [SyncVarAccess],
     /// `true` if every task ended. `false` at the beginning.
     pub complete: bool,
-    /// The number of choices that are prescribed: the search is asked about those beyond. They repeat the beginning of
-    /// some execution before, with another last choice if the search is systematic.
+    /// The number of choices that are prescribed; the search is asked about those that follow. They repeat the beginning
+    /// of an earlier execution, with another last choice if the search is systematic.
     /// [`Context::prescribed`](crate::Context::prescribed) lists them.
     pub prescribed: u64,
-    /// The number of the first of them that were the same in the execution before by the same worker: up to there this one
-    /// is a replay of that one. 0 if that is not known.
+    /// The number of the first of them that were the same in the previous execution of the same worker. Up to there this
+    /// execution repeats that one. 0 if that is not known.
     pub repeated: u64,
 }

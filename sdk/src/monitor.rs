@@ -6,12 +6,12 @@ use crate::{
 };
 use std::ops::BitOr;
 
-/// The callbacks that a monitor wants. The engine pays for nothing else.
+/// The callbacks that a monitor wants. Other events cost nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Interests(u32);
 
 impl Interests {
-    /// Beginning, end and shutdown only: these always come.
+    /// Beginning, end and shutdown only, which are always called.
     pub const NONE: Interests = Interests(0);
     /// `on_schedule_point`
     pub const SCHEDULE_POINTS: Interests = Interests(1);
@@ -36,12 +36,12 @@ impl Interests {
         Interests(self.0 | other.0)
     }
 
-    /// `true` if any of `other` is wanted.
+    /// `true` if any of `other` is included.
     pub const fn intersects(self, other: Interests) -> bool {
         self.0 & other.0 != 0
     }
 
-    /// Returns the interests as bits, as the C contract has them.
+    /// Returns the interests as bits of the C contract.
     pub fn bits(self) -> u32 {
         self.0
     }
@@ -110,9 +110,9 @@ pub trait Monitor: Send {
     /// Called when an execution begins.
     fn on_execution_begin(&mut self, execution: &Execution<'_>) {}
 
-    /// Called right before a visible operation at which another task could be chosen, once it is settled that the operation
-    /// comes next. Operations whose order with those of other tasks nothing can observe have no such point: the creation,
-    /// beginning, end and join of a task, for example, and fences.
+    /// Called right before a visible operation at which another task could be chosen, after the operation was chosen to
+    /// come next. Operations whose order with those of other tasks cannot be observed have no such point, for example
+    /// fences, and the creation, beginning, end and join of a task.
     fn on_schedule_point(&mut self, next: &SchedulePoint, cx: &mut Context<'_>) {}
 
     /// Called right after a visible operation.
@@ -147,19 +147,19 @@ pub trait Monitor: Send {
         false
     }
 
-    /// Receives the memory events of the execution, in order, in one call or several. The last call is at the latest
-    /// right before `on_execution_end`. `memory` holds at least what the monitor's interests ask for.
+    /// Receives the memory events of the execution, in order, in one or several calls. The last call is at the latest
+    /// right before `on_execution_end`. `memory` contains at least the events in which the monitor is interested.
     ///
-    /// [`Context::accesses`] may hold more than there was before an event of `memory`; the event says how many there
-    /// were.
+    /// [`Context::accesses`] may contain accesses that came after an event of `memory`. The event has the number of those
+    /// before it.
     fn on_memory(&mut self, memory: &[MemoryEvent], cx: &mut Context<'_>) {}
 
-    /// Like `on_memory`, for a monitor that continues from what it knows of the execution that began last before this
-    /// one. The first `same` events of `memory` came first there too, and so did all visible operations before the
-    /// last of them: tasks, variables, locations and source places have the same numbers, and values are the same.
-    /// `same` is 0 if none of this is known.
+    /// Like `on_memory`, for a monitor that reuses its results of the previous execution. The first `same` events of
+    /// `memory` came first in that execution, too, and so did all visible operations before the last of them: tasks,
+    /// variables, locations and source places have the same numbers, and values are the same. `same` is 0 if this is not
+    /// known.
     ///
-    /// This holds for the first call in an execution. Further calls continue where the one before ended, and have
+    /// This holds for the first call in an execution. Further calls continue where the previous one ended, and have
     /// `same` = 0.
     ///
     /// An engine may call either. The default calls `on_memory`.
@@ -176,6 +176,6 @@ pub trait Monitor: Send {
     /// Called when an execution is over, complete or not.
     fn on_execution_end(&mut self, execution: &Execution<'_>, cx: &mut Context<'_>) {}
 
-    /// Called when the whole exploration is over: time for statistics.
+    /// Called when the whole exploration is over, for example to report statistics.
     fn on_shutdown(&mut self, cx: &mut Context<'_>) {}
 }

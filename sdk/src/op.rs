@@ -124,7 +124,7 @@ pub enum SyncVarOp {
     PrimitiveRead = 45,
     /// An operation on a synchronisation primitive of the test's own that may change it.
     PrimitiveChange = 46,
-    /// A schedule point that the test announces. No two commute, because nothing is known of what happens there.
+    /// A schedule point that the test announces. No two commute, because nothing is known about the accesses there.
     SchedulePoint = 47,
     /// The end of a wait until no other task can do anything. What all tasks did comes before it.
     Quiesce = 48,

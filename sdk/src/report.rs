@@ -23,18 +23,18 @@ pub struct MonitorFinding {
     /// A description for people. Reports with the same message are one finding, however many executions show it. So
     /// it contains names, and no numbers of tasks, events or executions.
     pub message: String,
-    /// The events concerned, most telling first.
+    /// The events concerned, the most important first.
     pub events: Vec<EventId>,
-    /// Source places of the finding that its events do not give: the two accesses of a data race. With
+    /// Source places of the finding that are not those of its events: the two accesses of a data race. With
     /// `data_points = "races"` these places become schedule points.
     pub sites: Vec<SiteId>,
-    /// Actions that the finding concerns and that are no events, in words: the two accesses of a data race.
+    /// Actions of the finding that are not events, in words: the two accesses of a data race.
     pub deeds: Vec<Deed>,
     /// A suggested fix, for people.
     pub suggestion: Option<String>,
 }
 
-/// An action of a task that a finding concerns and no event describes: an access to plain memory.
+/// An action of a finding that is not an event: an access to plain memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deed {
     /// The task's last event at that time, or the event itself.
@@ -59,7 +59,7 @@ impl MonitorFinding {
         }
     }
 
-    /// Adds the events concerned, most telling first.
+    /// Adds the events concerned, the most important first.
     pub fn events(mut self, events: impl IntoIterator<Item = EventId>) -> MonitorFinding {
         self.events.extend(events);
         self

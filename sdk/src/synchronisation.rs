@@ -83,11 +83,11 @@ struct Changes<K> {
     first: usize,
 }
 
-/// Most operations that can be taken back: their changes need memory.
+/// The largest number of operations that can be undone: their changes need memory.
 const CHANGES_MAX: usize = 1 << 12;
 
 impl<K> Changes<K> {
-    /// Marks the next operation as one that cannot be taken back, and so none before it.
+    /// Marks the next operation as one that cannot be undone. Then none before it can be undone either.
     fn skip(&mut self) {
         self.first += self.used + 1;
         self.used = 0;
@@ -102,7 +102,7 @@ struct Change<K> {
     task: u32,
     var: u32,
     changed: Changed,
-    /// The task's knowledge, or what it was to acquire.
+    /// The task's knowledge, or the knowledge that it was going to acquire.
     of_task: K,
     /// The knowledge that the variable gave, to all or to those who do not share.
     of_var: K,
@@ -344,7 +344,7 @@ impl<K: Knowledge> Synchronisation<K> {
 }
 
 impl<K: Moments> Synchronisation<K> {
-    /// Processes the next operation, of which its task knows from then on; it may be taken back.
+    /// Processes the next operation, which its task knows from then on. It can be undone.
     #[inline]
     pub fn take_in(&mut self, access: &SyncVarAccess) {
         use SyncVarOp::*;

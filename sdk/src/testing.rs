@@ -244,7 +244,7 @@ impl Script {
         self.read(task, location).by_pointer()
     }
 
-    /// Adds a write to the first eight bytes of a cell by a pointer that was asked for here.
+    /// Adds a write to the first eight bytes of a cell by a pointer that was obtained here.
     pub fn write_by_pointer(&mut self, task: TaskId, location: Location) -> &mut Self {
         self.write(task, location).by_pointer()
     }

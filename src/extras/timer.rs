@@ -1,4 +1,4 @@
-//! Timers that call a function once, or again and again.
+//! Timers that call a function once or repeatedly.
 
 use crate::primitive::{Primitive, State};
 use crate::thread;
@@ -37,8 +37,9 @@ impl State for Clock {
 
 /// A timer: calls a function on a thread of its own when its time has come.
 ///
-/// Inside an exploration the thread is a task and the time is virtual. A timer fires when no other task can continue before;
-/// or at any moment, as often in an execution as the member `timeouts` of the setting `environment` says, by default once.
+/// Inside an exploration the thread is a task and the time is virtual. A timer fires when no other task can continue. It may
+/// also fire at any other moment; the member `timeouts` of the setting `environment` bounds how often, by default once in an
+/// execution.
 ///
 /// Dropping the timer cancels it, unless the caller is unwinding. If the function panicked, the panic is resumed there.
 ///
@@ -72,7 +73,8 @@ impl Timer {
         })
     }
 
-    /// Returns a timer that calls the function after this time, and after this time again when the call has returned.
+    /// Returns a timer that calls the function after this time, and again each time that the same time has passed since the
+    /// last call returned.
     ///
     /// # Panics
     /// If the system has no more threads.
@@ -102,10 +104,10 @@ impl Timer {
         }
     }
 
-    /// Cancels the timer, and waits for a call in progress. Returns the number of calls: none comes later.
+    /// Cancels the timer, and waits for a call in progress. Returns the number of calls. There are none afterwards.
     ///
     /// # Panics
-    /// If the function panicked: with its payload.
+    /// If the function panicked, with its payload.
     #[track_caller]
     pub fn cancel(mut self) -> u64 {
         let calls = self.stop();
@@ -113,11 +115,10 @@ impl Timer {
         calls
     }
 
-    /// Waits until the timer has called its function, which it is to call once. One that is periodic does not end by
-    /// itself.
+    /// Waits until the timer has called its function once. For a periodic timer the wait never ends by itself.
     ///
     /// # Panics
-    /// If the function panicked: with its payload.
+    /// If the function panicked, with its payload.
     #[track_caller]
     pub fn join(mut self) {
         self.end();

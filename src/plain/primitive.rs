@@ -1,4 +1,4 @@
-//! Synchronisation primitives of one's own, as a mutex with a condition variable.
+//! User-defined synchronisation primitives, implemented by a mutex with a condition variable.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::Ordering;
@@ -12,7 +12,7 @@ pub trait State {
         0
     }
 
-    /// Returns the kind of primitive, as reports call it.
+    /// Returns the name of the kind of primitive in reports.
     #[doc(hidden)]
     fn kind(&self) -> &'static str {
         "primitive"

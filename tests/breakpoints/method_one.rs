@@ -82,7 +82,7 @@ fn a_finding_s_breakpoint_shows_it_in_the_first_execution() {
         format!(
             "In {clean} of these, no wait times out. Of the others, {by_default} fail in the default order"
         ),
-        format!("for {no_pair} no pair, and no two of the first pairs, is enough"),
+        format!("for {no_pair} neither a pair nor two of the first pairs are enough"),
     ] {
         assert!(
             document.contains(&says),

@@ -148,7 +148,7 @@ fn as_many_as_others_expose() {
     let [.., pct, dfs, random, pos] = sums.map(more);
     for says in [
         format!(
-            "here it is {pct} `pct(3)`, {dfs} depth first search with two preemptions, {random} random walks"
+            "Here `maple` exposes {pct} `pct(3)`, {dfs} depth-first search with two preemptions, {random} random walks"
         ),
         format!("and {pos} `pos`"),
     ] {

@@ -204,7 +204,7 @@ fn a_block_that_another_task_comes_into_is_not_atomic() {
         assert_eq!(finding.kind, FindingKind::Atomicity);
         assert!(finding.message.contains("in `increment`"), "{report}");
     }
-    let mended = || {
+    let fixed = || {
         let n = AtomicUsize::new(0);
         thread::scope(|scope| {
             for _ in 0..2 {
@@ -212,7 +212,7 @@ fn a_block_that_another_task_comes_into_is_not_atomic() {
             }
         });
     };
-    nothing(&explore(Atomicity::new, mended));
+    nothing(&explore(Atomicity::new, fixed));
     let locked = || {
         let n = Mutex::new(0);
         thread::scope(|scope| {
@@ -257,14 +257,14 @@ fn a_triple_is_a_warning() {
             .ends_with("the value written depends on one that was overwritten"),
         "{report}"
     );
-    let mended = || {
+    let fixed = || {
         let n = AtomicUsize::new(0);
         thread::scope(|scope| {
             scope.spawn(|| n.store(1, SeqCst));
             let _ = n.compare_exchange(0, 2, SeqCst, SeqCst);
         });
     };
-    nothing(&explore(triples, mended));
+    nothing(&explore(triples, fixed));
 }
 
 #[test]
@@ -381,9 +381,12 @@ fn a_second_read_while_a_writer_may_wait_is_an_error() {
         };
         let report = explore(again, true);
         let message = &only(&report).message;
-        assert!(message.starts_with("main reads rwlock 0.3 at "), "{report}");
         assert!(
-            message.contains("if task 1 asks to write it in between"),
+            message.starts_with("main takes a read lock on rwlock 0.3 at "),
+            "{report}"
+        );
+        assert!(
+            message.contains("if task 1 requests the write lock in between"),
             "{report}"
         );
         assert!(report.verdict().is_fail());

@@ -34,12 +34,12 @@ fn a_cycle_of_arcs_is_a_leak() {
             "{report}"
         );
     }
-    let mended = || {
+    let fixed = || {
         let (a, b) = (Arc::new(Node::default()), Arc::new(Node::default()));
         *a.next.lock().unwrap() = Some(b.clone());
         *b.back.lock().unwrap() = Arc::downgrade(&a);
     };
-    nothing(&explore(Leaks::new, mended));
+    nothing(&explore(Leaks::new, fixed));
 }
 
 #[test]

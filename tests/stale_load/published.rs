@@ -75,15 +75,15 @@ fn algorithms_that_need_a_fence_are_found_and_those_that_have_it_are_not() {
         preemptions: None,
         ..program.settings()
     };
-    for (vulnerable, mended) in PAIRS {
+    for (vulnerable, fixed) in PAIRS {
         for report in [
             explored(vulnerable, reduced),
             explored(vulnerable, Program::settings),
         ] {
             assert!(is_stale(&report), "{vulnerable}: {report}");
         }
-        for report in [explored(mended, reduced), explored(mended, Program::settings)] {
-            assert!(report.verdict().is_pass(), "{mended}: {report}");
+        for report in [explored(fixed, reduced), explored(fixed, Program::settings)] {
+            assert!(report.verdict().is_pass(), "{fixed}: {report}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The texts of twelve failures: for each the two facts that are needed to mend it are on the first screen.
+//! The texts of twelve failures: for each the two facts that are needed to fix it are on the first screen.
 
 use super::Case;
 use super::twelve::*;

@@ -1,12 +1,12 @@
-//! The command line of `list` and `explain`, which say what there is.
+//! The command line of `list` and `explain`.
 
 use super::CargoArguments;
 use clap::Args;
 
 /// Lists the tests of this project, and which of them are explored
 ///
-/// Builds the tests and asks each binary for their names; no test is run. Tests of documentation are not listed, and a
-/// test of an object (`refine`) below a plain `#[test]` counts as not explored.
+/// Builds the tests and asks each binary for their names; no test is run. Doctests are not listed, and a test of an object
+/// (`refine`) in a plain `#[test]` counts as not explored.
 #[derive(Args, Debug)]
 #[command(after_help = LIST_HELP)]
 pub(crate) struct ListTestsArgs {
@@ -28,7 +28,7 @@ JSON: { tests: [{ program, package, target, explored }] }. Exit code 3: no test 
 #[derive(Args, Debug)]
 #[command(after_help = EXPLAIN_HELP)]
 pub(crate) struct ExplainArgs {
-    /// The kind, as in a failure's first line: `deadlock` of `error[deadlock]`; all in a list if it is left out
+    /// The kind, as in a failure's first line: `deadlock` of `error[deadlock]`; without it, all kinds are listed
     pub(crate) kind: Option<String>,
     /// Prints one JSON value on stdout
     #[arg(long)]

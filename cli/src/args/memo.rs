@@ -29,7 +29,7 @@ Example:
 The first column is what `maple(target=IROOT)` and `memo forget` take.
 JSON: { file, iroots: [{ id, name, exposed, attempts }], tests: { NAME: { explorations, executions, attempts } } }.";
 
-/// Adds memos to another one: those of several machines, for example
+/// Adds memos to another memo, for example those of several machines
 ///
 /// iRoots that a memo has for another version of a source file are left out. Attempts without success are summed, so a
 /// memo that is added twice counts twice.

@@ -1,7 +1,8 @@
 //! Commands that pass arguments on to cargo: which arguments are ours, and which are cargo's.
 //!
-//! An unknown flag is cargo's, unless it is like one of ours: then it is refused, because cargo's own error would know nothing
-//! of our flags. It is no typing error if cargo or cargo-nextest has a flag of this name, or a nearer one: their help says so.
+//! An unknown flag is passed on to cargo, unless it is similar to one of ours. Then it is refused, because cargo's own
+//! error would not suggest our flags. It is taken for cargo's if the help of cargo or cargo-nextest has a flag of this name,
+//! or one that is more similar.
 
 use super::Cli;
 use crate::cargo;
@@ -11,8 +12,8 @@ use clap::{Command, CommandFactory};
 use std::ffi::OsString;
 use std::process::Stdio;
 
-/// Flags of cargo that its help does not name, because they are not stable; and those of the harness that are like ours. Cargo
-/// says where the latter belong.
+/// Flags of cargo that its help does not list, because they are not stable, and flags of the harness that are similar to
+/// ours. For the latter, cargo's error says where they belong.
 const NOT_IN_HELP: [&str; 7] = [
     "artifact-dir",
     "build-plan",
@@ -23,15 +24,15 @@ const NOT_IN_HELP: [&str; 7] = [
     "report-time",
 ];
 
-/// The least similarity, from 0 to 1, of a flag and a typing error in it. It is clap's own, which suggests flags in all other
-/// commands.
+/// The smallest similarity, from 0 to 1, at which an unknown flag is taken for a typing error. It is clap's own threshold,
+/// with which clap suggests flags in all other commands.
 const SIMILARITY_MIN: f64 = 0.7;
 
-/// Returns the arguments with our flags before those of cargo: clap takes everything from the first unknown flag on
-/// for cargo's. Arguments after `--` stay where they are.
+/// Returns the arguments with our flags before those of cargo, because clap passes on everything from the first unknown
+/// flag. Arguments after `--` stay where they are.
 ///
 /// # Errors
-/// A flag is not known, and like one of ours.
+/// If an unknown flag is similar to one of ours.
 pub(crate) fn ours_first(args: Vec<OsString>) -> Result<Vec<OsString>, Error> {
     let cli = Cli::command();
     let name = args.get(1).and_then(|word| word.to_str()).unwrap_or_default();
@@ -80,7 +81,7 @@ fn passes_on(command: &Command) -> bool {
     command.get_arguments().any(clap::Arg::is_trailing_var_arg_set)
 }
 
-/// Returns the flag of the command, without dashes, that was probably meant by this unknown one.
+/// Returns the flag of the command, without dashes, for which this unknown one is probably a typing error.
 fn meant<'c>(given: &str, command: &'c Command) -> Option<&'c str> {
     if given.is_empty() || NOT_IN_HELP.contains(&given) {
         return None;
@@ -115,7 +116,7 @@ fn of_cargo(words: &[&str]) -> String {
     )
 }
 
-/// Returns the error about an unknown flag that is like one of ours.
+/// Returns the error about an unknown flag that is similar to one of ours.
 fn refusal(given: &str, meant: &str, name: &str) -> Error {
     let to_others = match name {
         RUN => format!("to pass '--{given}' to the program, give it after '--'"),

@@ -5,10 +5,10 @@ use crate::search_flags::seconds;
 use clap::{Args, Subcommand};
 use std::time::Duration;
 
-/// Explores for runs of `test --pool` elsewhere, until it is stopped
+/// Explores tests for runs of `test --pool` on other machines, until it is stopped
 ///
-/// Builds the tests of this checkout once, and takes part in each run of the pool whose test binaries are the same, byte
-/// for byte. Workers may join and leave at any time: the work of one that ends is given to another.
+/// Builds the tests of this checkout once, and takes part in each run of the pool with identical test binaries. Workers
+/// may join and leave at any time: if one ends, its work is given to another.
 #[derive(Args, Debug)]
 #[command(after_help = WORKER_HELP)]
 pub(crate) struct WorkerArgs {

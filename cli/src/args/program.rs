@@ -49,7 +49,7 @@ pub(crate) struct Around {
     pub(crate) command_limit: Option<Duration>,
 }
 
-/// More than commands take before each of many executions, and less than people wait without an answer.
+/// Longer than commands before each of many executions take, and shorter than users wait without an answer.
 const COMMAND_LIMIT: Duration = Duration::from_secs(60);
 
 const HELP: &str = "\
@@ -62,10 +62,10 @@ JSON: that of `test`.
 Exit code 2: the project does not build, cargo finds no such program, or the set-up or the tear-down fails.";
 
 impl Around {
-    /// Refuses the commands where no program is run.
+    /// Refuses the commands if no program is run.
     ///
     /// # Errors
-    /// One is given.
+    /// If one is given.
     pub(crate) fn refuse_for_test(&self) -> Result<(), Problem> {
         match self.given().first() {
             None => Ok(()),
@@ -88,7 +88,7 @@ impl Around {
             .collect()
     }
 
-    /// Returns the variables by which the overlay of `test` gets them.
+    /// Returns the environment variables that pass them to the overlay of `test`.
     pub(crate) fn variables(&self) -> Vec<(&'static str, String)> {
         let limit = self.command_limit.unwrap_or(COMMAND_LIMIT);
         let commands = [
@@ -105,7 +105,7 @@ impl Around {
 }
 
 impl ProgramArgs {
-    /// Returns the arguments that `test` would have for the same, and the commands around each execution.
+    /// Returns the equivalent arguments of `test`, and the commands around each execution.
     pub(crate) fn split(self) -> (TestArgs, Around) {
         let ProgramArgs {
             around,

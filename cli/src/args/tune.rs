@@ -8,10 +8,10 @@ use std::time::Duration;
 
 /// Compares searches, on programs of the corpus or on this project's tests
 ///
-/// With no strategies, reductions or bounds the usual searches are compared within 30 seconds: all of them for a few
+/// Without strategies, reductions or bounds, the usual searches are compared within 30 seconds: all of them for a few
 /// executions, the better half of them for more, and so on. Otherwise each program is explored by each search: every
-/// strategy with every reduction, bound on preemptions and budget of memory that is given. A search stops at the
-/// first failure. Strategies that draw at random are run once for each seed. Settings that do not go together are
+/// strategy with every reduction, bound on preemptions and memory budget that is given. A search stops at the first
+/// failure. Strategies that draw at random are run once for each seed. Combinations of settings that are not possible are
 /// shown as refused, with the reason.
 #[derive(Args, Debug)]
 #[command(after_help = HELP)]
@@ -22,7 +22,7 @@ pub(crate) struct TuneArgs {
     /// Compares on the table of buggy programs, and prints a page with the published figures (Markdown)
     #[arg(long, conflicts_with_all = ["grow", "sets", "test"])]
     pub(crate) bugs: bool,
-    /// Compares on this project's tests, with these arguments of `cargo test`; has to be the last flag
+    /// Compares on this project's tests, with these arguments of `cargo test`; must be the last flag
     #[arg(long, value_name = "CARGO TEST ARGS", num_args = 0.., allow_hyphen_values = true,
           conflicts_with_all = ["grow", "sets"])]
     pub(crate) test: Option<Vec<std::ffi::OsString>>,
@@ -38,19 +38,19 @@ pub(crate) struct TuneArgs {
     /// Reductions
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = setting("reduction"))]
     pub(crate) reductions: Vec<String>,
-    /// Bounds on preemptions, `none` among them
+    /// Bounds on preemptions, or `none`
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = setting("preemptions"))]
     pub(crate) preemptions: Vec<String>,
-    /// Budgets of memory in which a search remembers states and traces, in bytes
+    /// Memory budgets for the states and traces that a search remembers, in bytes
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = bytes)]
     pub(crate) cache_bytes: Vec<String>,
     /// Seeds of each strategy that draws at random: 0, 1, ..
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) seeds: u64,
-    /// Most executions of each search
+    /// Limits the number of executions of each search
     #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) executions: u64,
-    /// Most time in seconds, where no strategies, reductions or bounds are given
+    /// Limits the time in seconds, if no strategies, reductions or bounds are given
     #[arg(long, value_name = "SECONDS", value_parser = seconds, conflicts_with_all = ["strategies", "reductions", "preemptions", "bugs"])]
     pub(crate) time: Option<Duration>,
     /// Any other setting, for all searches
@@ -62,7 +62,7 @@ pub(crate) struct TuneArgs {
     /// Draws the results to this file, which must be new or an earlier drawing
     #[arg(long, value_name = "FILE")]
     pub(crate) svg: Option<PathBuf>,
-    /// Leaves out everything that depends on the machine, so that the same command prints the same
+    /// Leaves out everything that depends on the machine, so that the same command prints the same text
     #[arg(long)]
     pub(crate) no_times: bool,
     /// Prints one JSON value on stdout
@@ -83,7 +83,7 @@ Examples:
 JSON: { programs, cells: [{ program, strategy, reduction, preemptions, cache_bytes?, refused? | runs, found, .. }],
 growth: [..], advice: [..] }. A comparison that was carried out is exit code 0, whatever was found.";
 
-/// Accepts what `Settings::set` accepts for this setting, with its error message.
+/// Accepts the values that `Settings::set` accepts for this setting, with its error message.
 fn setting(name: &'static str) -> impl Fn(&str) -> Result<String, String> + Clone + Send + Sync + 'static {
     move |value| {
         let set = Settings::default().set(name, value);
@@ -109,8 +109,8 @@ impl TuneArgs {
             && lists.iter().all(|list| list.is_empty())
     }
 
-    /// Returns the limit of time of such a comparison. Without figures that depend on the machine, only one that is
-    /// given holds.
+    /// Returns the time limit of such a comparison. If figures that depend on the machine are left out, there is only a
+    /// limit that was given.
     pub(crate) fn time(&self) -> Option<Duration> {
         self.time.or((!self.no_times).then_some(TIME))
     }

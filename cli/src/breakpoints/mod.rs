@@ -1,8 +1,8 @@
-//! `breakpoints`: pairs of places that contend, each tried in both orders, and how often the test then fails.
+//! `breakpoints`: finds pairs of places that contend, tries each in both orders, and shows how often the test then fails.
 //!
-//! Park and Sen's second method (*Concurrent Breakpoints*, EECS-2011-159, section 5). A run of random executions with the
-//! monitors `contention` and `data-race` gives the pairs; for each order of each, as many random executions with that
-//! breakpoint armed give a line of the table.
+//! This is Park and Sen's second method (*Concurrent Breakpoints*, EECS-2011-159, section 5). The pairs come from a run of
+//! random executions with the monitors `contention` and `data-race`. For each order of each pair, the same number of
+//! random executions runs with that breakpoint armed, and gives a line of the table.
 
 mod corpus;
 mod project;
@@ -19,14 +19,14 @@ use std::collections::BTreeSet;
 /// Settings by name and value.
 type Given = Vec<(&'static str, String)>;
 
-/// The results of a number of executions.
+/// The results of several executions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 struct Came {
     executions: u64,
     /// The number of those that failed, and the kinds of failures.
     failures: u64,
     kinds: BTreeSet<String>,
-    /// The number of those in which the breakpoint was hit, and how often a task waited for nothing.
+    /// The number of those in which the breakpoint was hit, and the number of waits that timed out.
     hit: u64,
     in_vain: u64,
     /// The pairs of places that contended in them.
@@ -35,7 +35,7 @@ struct Came {
 }
 
 impl Came {
-    /// Returns the results of executions, except for findings, where these breakpoints were armed.
+    /// Returns the results of executions with these breakpoints armed, except for findings.
     fn of(executions: u64, armed: &[BreakpointFigures]) -> Came {
         let in_vain = armed.iter().map(|figures| figures.timeouts + figures.unordered);
         Came {
@@ -57,10 +57,10 @@ impl Came {
     }
 }
 
-/// An order of a pair, tried.
+/// An order of a pair, with the results of its executions.
 #[derive(Debug, Serialize)]
 struct Order {
-    /// As the setting `breakpoints` takes it.
+    /// The breakpoint, in the form of the setting `breakpoints`.
     armed: String,
     #[serde(flatten)]
     came: Came,
@@ -70,10 +70,10 @@ struct Order {
 #[derive(Debug, Serialize)]
 struct Program {
     program: String,
-    /// With nothing armed.
+    /// The results without an armed breakpoint.
     unarmed: Came,
     orders: Vec<Order>,
-    /// Pairs that were not tried, because there were more than asked for.
+    /// The pairs that were not tried, because there were more than requested.
     left_out: usize,
 }
 
@@ -113,7 +113,7 @@ pub(crate) fn run(args: &BreakpointsArgs) -> Result<Exit, Problem> {
     Ok(exit)
 }
 
-/// Looks for the pairs of a program and tries each, by executions with these settings.
+/// Finds the pairs of a program and tries each, by executions with these settings.
 fn tried(
     program: String,
     looked: Came,
@@ -151,7 +151,7 @@ fn tried(
     })
 }
 
-/// Returns settings for random executions with this armed, whatever the program's own settings are.
+/// Returns settings for random executions with this breakpoint armed. They override the program's own settings.
 fn settings(args: &BreakpointsArgs, armed: &str, monitors: &str) -> Given {
     let given = [
         ("strategy", "random"),
@@ -173,7 +173,7 @@ fn settings(args: &BreakpointsArgs, armed: &str, monitors: &str) -> Given {
     given
 }
 
-/// Returns settings for the run that looks for pairs.
+/// Returns settings for the run that finds the pairs.
 fn looking(args: &BreakpointsArgs) -> Given {
     settings(args, "none", "none;contention;data-race")
 }

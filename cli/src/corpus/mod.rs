@@ -37,8 +37,8 @@ pub(crate) fn program_with(name: &str, sets: &[String]) -> Result<(&'static Prog
 
 /// Explores the program, or replays a schedule if the explorer is set to do that.
 ///
-/// There is one place for both: a finding's first event names the place where the exploration was begun, and a replay
-/// must give the same bytes.
+/// One function does both, because a finding's first event names the place where the exploration began, and a replay must
+/// give the same bytes.
 pub(crate) fn explore(
     program: &Program,
     arguments: &Arguments,
@@ -47,7 +47,7 @@ pub(crate) fn explore(
     explorer.try_explore(program.test(arguments))
 }
 
-/// Returns the style of reports of the corpus: its programs are replayed by this command, not by variables.
+/// Returns the style of reports of the corpus, whose programs are replayed by this command, not by environment variables.
 pub(crate) fn style(detail: Verbosity) -> TextStyle {
     output::style()
         .detail(detail)

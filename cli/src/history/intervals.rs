@@ -3,8 +3,8 @@
 use crate::output;
 use intermezzo::refinement::history::Operation;
 
-/// Draws operations a line each, from the call `|` to the return `|`, or to the end of time `>`. A column is a call
-/// or a return of one of them.
+/// Draws each operation as a line from its call `|` to its return `|`, or to `>` if it did not return. Each column is the
+/// call or the return of one operation.
 pub(super) fn drawn<C, R>(operations: &[(String, &Operation<C, R>)]) -> String {
     const WIDE: usize = 2;
     let mut moments: Vec<u64> = operations

@@ -74,7 +74,7 @@ pub(crate) fn run(args: &MonitorCheckArgs) -> Result<Exit, Problem> {
 /// Checks that a list of monitors can name the file, with these arguments.
 ///
 /// # Errors
-/// It cannot; the text says why.
+/// If it cannot; the text says why.
 fn check_attachable(file: &Path, arguments: &str) -> Result<(), Problem> {
     let refused = |why: &str, help: &str| {
         let file = file.display();

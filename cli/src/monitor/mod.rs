@@ -1,4 +1,4 @@
-//! The commands about listeners on executions.
+//! The commands about monitors.
 
 pub(crate) mod check;
 pub(crate) mod new;

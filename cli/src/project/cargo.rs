@@ -1,4 +1,4 @@
-//! `cargo test`, run for its reports.
+//! Runs `cargo test` and reads the reports of the tests.
 
 use super::harness::{self, ToldTest};
 use super::program::Program;
@@ -19,7 +19,7 @@ use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::{env, fs, io};
 use tempfile::TempDir;
 
-/// The message if tests were run and none of them wrote a report.
+/// The message for tests that were run without writing a report.
 pub(crate) const NOTHING_EXPLORED: &str = "nothing was explored: no test has the name that was given, or none that was run has #[intermezzo::test] above it; or the \
      feature `explore` of intermezzo is not switched on in [dev-dependencies]";
 
@@ -27,21 +27,21 @@ pub(crate) const NOTHING_EXPLORED: &str = "nothing was explored: no test has the
 pub(crate) struct CargoTest {
     arguments: Vec<OsString>,
     variables: Vec<(String, OsString)>,
-    /// Variables for cargo, without which the project is another.
+    /// Environment variables of cargo that change the project.
     build: Vec<(&'static str, OsString)>,
     directory: TempDir,
     runner: &'static Runner,
     shown: Shown,
-    /// `true` if the tests that are not explored are read from the output.
+    /// `true` if the names of tests that are not explored are read from the output.
     listens: bool,
-    /// `true` if what a program prints on stdout is shown, and if it may read stdin.
+    /// `true` if a program's stdout is shown, and if it may read stdin.
     prints: bool,
     reads: bool,
 }
 
-/// A command of cargo that builds the tests and runs them.
+/// A cargo command that builds the tests and runs them.
 struct Runner {
-    /// Its words, and those that have it build only.
+    /// Its words, and those with which it only builds.
     runs: &'static [&'static str],
     builds: &'static [&'static str],
 }
@@ -52,8 +52,8 @@ const CARGO: Runner = Runner {
     builds: &["test", "--no-run", "--quiet"],
 };
 
-/// cargo-nextest. It asks each test binary for its tests, and runs each test in a process of its own. That there is none
-/// is no failure, as for cargo.
+/// cargo-nextest. It asks each test binary for its tests, and runs each test in a process of its own. As with cargo, it
+/// is no failure if there are no tests.
 const NEXTEST: Runner = Runner {
     runs: &["nextest", "run", "--no-tests=pass"],
     builds: &["nextest", "run", "--no-run", "--cargo-quiet"],
@@ -68,11 +68,11 @@ const PROGRAM: Runner = Runner {
 /// The part of the output of cargo and the tests that is shown.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shown {
-    /// All, where it belongs.
+    /// All, each stream as it is.
     All,
-    /// All on stderr: stdout is taken.
+    /// All on stderr, because stdout has other output.
     OnStderr,
-    /// Nothing, unless no test could be run: then cargo's output.
+    /// Nothing; cargo's output if no test could be run.
     Trouble,
 }
 
@@ -80,7 +80,7 @@ enum Shown {
 pub(crate) struct Ran {
     /// `true` if cargo reports that every test passed.
     pub(crate) passed: bool,
-    /// `true` if a program was explored, and no tests.
+    /// `true` if a program was explored instead of tests.
     pub(super) of_program: bool,
     /// The reports of the explored tests, in order of their names.
     pub(crate) reports: Vec<ProjectReport>,
@@ -94,7 +94,7 @@ impl Ran {
     /// Reports the tests that could not be run with their settings.
     ///
     /// # Errors
-    /// If there are some.
+    /// If there are any.
     pub(crate) fn refused_none(&self) -> Result<(), Problem> {
         match self.of_program {
             true => refusal::not_of_program(&self.refusals),
@@ -104,11 +104,11 @@ impl Ran {
 }
 
 impl CargoTest {
-    /// Lays the overlays under the project, whose tests are then all explored, unless this is `None`; with `true`, plain
-    /// memory is watched.
+    /// Builds the project with the overlays, so that all of its tests are explored. Does nothing if this is `None`. With
+    /// `Some(true)`, plain memory is watched.
     ///
     /// # Errors
-    /// The overlays cannot be built, or not be used with these arguments.
+    /// If the overlays cannot be built, or cannot be used with these arguments.
     pub(crate) fn unmodified(mut self, watched: Option<bool>) -> Result<CargoTest, Problem> {
         if let Some(watched) = watched {
             let prepared = Unmodified::prepare(&self.arguments, watched, self.is_of_program(), || {
@@ -138,7 +138,7 @@ impl CargoTest {
         self.runner.runs == PROGRAM.runs
     }
 
-    /// Has cargo-nextest run the tests, if it `runs` them.
+    /// Runs the tests by cargo-nextest if `runs` is `true`.
     pub(crate) fn by_nextest(mut self, runs: bool) -> CargoTest {
         if runs {
             self.runner = &NEXTEST;
@@ -146,7 +146,7 @@ impl CargoTest {
         self
     }
 
-    /// Creates a run with these arguments of `cargo test`. If `stdout_is_taken`, cargo's output goes to stderr.
+    /// Creates a run with these arguments of `cargo test`. With `stdout_is_taken`, cargo's output goes to stderr.
     pub(crate) fn new(arguments: Vec<OsString>, stdout_is_taken: bool) -> Result<CargoTest, Problem> {
         let help = "set TMPDIR to a directory that can be written";
         let trouble = |error: io::Error| Problem::file("make a directory in", &env::temp_dir(), &error, help);
@@ -174,8 +174,8 @@ impl CargoTest {
         })
     }
 
-    /// Has the tests that are not explored read from the output, or not. The output then goes to stderr, unless it is
-    /// silent.
+    /// Sets whether the names of tests that are not explored are read from the output. If so, the output goes to stderr,
+    /// unless the run is silent.
     pub(super) fn listens(mut self, on: bool) -> CargoTest {
         self.listens = on;
         self
@@ -186,8 +186,8 @@ impl CargoTest {
         self.directory.path()
     }
 
-    /// Silences cargo and the tests, unless no test can be run. Failing tests are expected here, and cargo's messages
-    /// about them are of no use to the user.
+    /// Silences cargo and the tests, unless no test can be run. Use it where failing tests are expected, and cargo's
+    /// messages about them are of no use.
     pub(crate) fn silent(mut self) -> CargoTest {
         self.shown = Shown::Trouble;
         self
@@ -218,8 +218,8 @@ impl CargoTest {
         self
     }
 
-    /// Keeps each test's search in a file of its own in this directory, instead of all in one file. What the setting
-    /// `checkpoint` says beyond the file holds for each. `own` is the user's variable of that setting.
+    /// Saves each test's search in a file of its own in this directory, instead of all in one file. The other members of
+    /// the setting `checkpoint` apply to each. `own` is the user's environment variable for that setting.
     pub(super) fn checkpoints(mut self, directory: impl Into<OsString>, own: Option<&str>) -> CargoTest {
         let name = variable("checkpoint");
         let divided = |text: &str| {
@@ -245,7 +245,7 @@ impl CargoTest {
         self
     }
 
-    /// Has executions of findings recorded, or not.
+    /// Sets whether executions of findings are recorded.
     pub(super) fn record(mut self, on: bool) -> CargoTest {
         if on {
             self.variables.push((variable("record"), "1".into()));
@@ -253,7 +253,7 @@ impl CargoTest {
         self
     }
 
-    /// Has tests pass whose findings are all in this file, if there is one.
+    /// Sets a file of known findings: a test passes if all of its findings are in it.
     pub(super) fn baseline(mut self, file: Option<PathBuf>) -> CargoTest {
         if let Some(file) = file {
             self.variables
@@ -262,7 +262,7 @@ impl CargoTest {
         self
     }
 
-    /// Has tests pass that fail because of findings alone, if the baseline is to be updated.
+    /// Sets whether the baseline is updated. If so, tests that fail only because of findings pass.
     pub(super) fn updates_baseline(mut self, updates: bool) -> CargoTest {
         if updates {
             let variable = baseline::UPDATE_VARIABLE.to_owned();
@@ -279,13 +279,13 @@ impl CargoTest {
         self
     }
 
-    /// Has the replay stop before this step.
+    /// Stops the replay before this step.
     pub(super) fn stop_before(mut self, at: &StopPoint) -> CargoTest {
         self.variables.push((variable("break"), at.to_string().into()));
         self
     }
 
-    /// Has the test binaries run by this script.
+    /// Runs the test binaries by this script.
     pub(super) fn run_by(mut self, script: &Path) -> CargoTest {
         let runner = format!("target.'cfg(all())'.runner=['sh',{:?}]", script.to_string_lossy());
         self.arguments
@@ -306,11 +306,11 @@ impl CargoTest {
         (settings.collect(), &self.arguments)
     }
 
-    /// Has explored tests write their settings, and the origin of each, into a directory, instead of exploring. Returns
-    /// that directory as well. cargo's output goes to stderr.
+    /// Runs the tests so that, instead of exploring, they write their settings, and the origin of each, into a directory.
+    /// Returns that directory as well. cargo's output goes to stderr.
     ///
     /// # Errors
-    /// Those of [`CargoTest::run`], or the directory cannot be made.
+    /// As for [`CargoTest::run`], or if the directory cannot be created.
     pub(super) fn ask_for_settings(&self) -> Result<(PathBuf, Ran), Problem> {
         let directory = self.directory().join("settings");
         fs::create_dir(&directory).map_err(|error| {
@@ -328,7 +328,7 @@ impl CargoTest {
     /// Runs the tests and reads their reports.
     ///
     /// # Errors
-    /// If cargo cannot be run; if the project does not build, so that no test was run; if a report cannot be read.
+    /// If cargo cannot be run, if the project does not build and no test was run, or if a report cannot be read.
     pub(crate) fn run(&self) -> Result<Ran, Problem> {
         self.run_with(&[])
     }
@@ -382,7 +382,7 @@ impl CargoTest {
         })
     }
 
-    /// Runs cargo, and returns its end, with its output on stderr where that is not shown.
+    /// Runs cargo, and returns its exit status, with its output on stderr if that is not shown.
     fn shown(&self, mut command: Command) -> Result<(ExitStatus, Vec<u8>), Problem> {
         match self.shown {
             Shown::All => &mut command,
@@ -400,8 +400,8 @@ impl CargoTest {
         Ok((status, stderr))
     }
 
-    /// Runs cargo, and returns its end and its whole output. Both streams are one pipe: cargo names a test binary on
-    /// stderr, and that names its tests on stdout.
+    /// Runs cargo, and returns its exit status and its whole output. Both streams are one pipe, because cargo names a test
+    /// binary on stderr, and the binary names its tests on stdout.
     fn heard(&self, mut command: Command) -> Result<(ExitStatus, Vec<u8>), Problem> {
         let no_pipe = |error| Problem::usage(format!("cannot make a pipe ({error}): close some files"));
         let (mut reader, writer) = io::pipe().map_err(no_pipe)?;
@@ -428,7 +428,7 @@ impl CargoTest {
         Ok((status, output))
     }
 
-    /// Returns the problem of a run in which nothing was run.
+    /// Returns the problem of a run in which no test was run.
     fn not_run(&self) -> Problem {
         let line = self.arguments.iter().fold(
             format!("cargo {}", self.runner.runs.join(" ")),
@@ -449,10 +449,10 @@ impl CargoTest {
         ))
     }
 
-    /// Has cargo read its arguments, before something that takes long. It gets no compiler, so it does nothing else.
+    /// Checks the arguments of cargo, before something that takes long. cargo gets no compiler, so it only parses them.
     ///
     /// # Errors
-    /// It does not know one.
+    /// If cargo does not know one of them.
     fn is_understood(&self) -> Result<(), Problem> {
         // Its code for an argument that it does not know; all other errors have another.
         const UNKNOWN: i32 = 1;
@@ -515,7 +515,7 @@ fn with_full_paths(monitors: &str) -> String {
 mod tests {
     use super::*;
 
-    /// The last variable of a name counts, and has what the first one says of another member.
+    /// The last variable of a name counts, and keeps the members that only the first one has.
     #[test]
     fn a_setting_that_is_given_twice_has_both() {
         let given = [("reduction", "cache_bytes=0"), ("reduction", "dpor")];
@@ -527,7 +527,7 @@ mod tests {
         assert_eq!(settings.value("reduction"), Some("dpor,cache_bytes=0".into()));
     }
 
-    /// The directory takes the place of the file, and the tests keep their own.
+    /// The directory replaces the file, and the tests keep their other members.
     #[test]
     fn a_directory_of_checkpoints_is_written_as_often_as_the_flag_says() {
         let variables = |value: &str, own| {

@@ -33,7 +33,7 @@ pub(super) fn check_may_write(command: &CommandSettings) -> Result<(), Problem> 
 /// expect, fail no test and are in JUnit only.
 ///
 /// # Errors
-/// A report cannot be read, or a file cannot be written.
+/// If a report cannot be read, or a file cannot be written.
 pub(super) fn write(command: &CommandSettings, ran: &Ran) -> Result<(), Problem> {
     let others = unexplored(ran);
     if let Some(path) = &command.junit {

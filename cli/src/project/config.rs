@@ -16,13 +16,13 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The format that can be read, as tests name it.
+/// The format that can be read, as it is named in the tests' answers.
 const FORMAT: &str = "intermezzo-settings/2";
 
 /// The origin of default settings.
 const DEFAULT: &str = "default";
 
-/// A test's settings and their origins, as the test wrote them.
+/// A test's settings and their origins, as written by the test.
 #[derive(Deserialize, Serialize)]
 pub(crate) struct Test {
     #[serde(skip_serializing)]
@@ -131,8 +131,8 @@ pub(crate) fn read_all(directory: &Path) -> Result<Vec<Test>, Problem> {
     Ok(tests)
 }
 
-/// Returns the reason why the effective settings of these layers contradict each other; `None` if they do not, or if
-/// the test is of a version that has others.
+/// Returns the reason why the effective settings of these layers contradict each other; `None` if they do not, or if the
+/// test uses a version with other settings.
 fn refused(layers: &[Layer]) -> Option<String> {
     let mut settings = Settings::default();
     for (at, layer) in layers.iter().enumerate() {
@@ -218,7 +218,7 @@ impl Test {
 }
 
 impl Layer {
-    /// Returns its value, also if that is empty.
+    /// Returns its value, even if that is empty.
     fn shown_value(&self) -> &str {
         match self.value.as_str() {
             "" => "\"\"",
@@ -246,7 +246,7 @@ fn shown(path: &Path) -> String {
     path.strip_prefix(here).unwrap_or(path).display().to_string()
 }
 
-/// Returns sections of the files that concern none of the tests: perhaps misspelled.
+/// Returns sections of the files that apply to none of the tests, perhaps because they are misspelled.
 fn unused(tests: &[Test]) -> Vec<(PathBuf, Section)> {
     let files: BTreeSet<&PathBuf> = tests.iter().filter_map(|test| test.config.as_ref()).collect();
     let configs = files.into_iter().filter_map(|path| Config::read(path).ok());

@@ -1,12 +1,12 @@
 //! The tests of a run that were not explored, read from the output of their harness: cargo's, or cargo-nextest's.
 //!
-//! Neither has a stable format for machines. The lines that are read here have kept their form for years; a line that
-//! is none of them is left alone, so a changed form means missing tests and not wrong ones. With `-q` the harness names
-//! failing tests only.
+//! Neither has a stable format for machines. The lines that are read here have not changed for years. Other lines are
+//! ignored, so a change of the format leads to missing tests and not to wrong ones. With `-q` the harness names only
+//! failing tests.
 
 use std::collections::BTreeMap;
 
-/// A test as its harness tells it.
+/// A test, as its harness reports it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ToldTest {
     /// The crate, or `NAME (doc-tests)`.
@@ -47,7 +47,7 @@ struct Reader {
     tests: BTreeMap<(String, String), ToldTest>,
     /// The test whose output the lines are.
     failed: Option<(String, String)>,
-    /// A test that has begun, and whose outcome is at the end of a later line.
+    /// A test that has begun, with its outcome at the end of a later line.
     begun: Option<String>,
 }
 
@@ -87,8 +87,8 @@ impl Reader {
         }
     }
 
-    /// Takes the end of a line as the outcome of this test, or waits for a later line: with one test at a time, the
-    /// test itself may print between its name and its outcome.
+    /// Reads the outcome of this test from the end of a line, or waits for a later line: if tests run one at a time, the
+    /// output of the test comes between its name and its outcome.
     fn outcome(&mut self, name: &str, rest: &str) {
         let word = rest.split_once(" <").map_or(rest, |(word, _)| word);
         let outcome = match word.split_once(", ").map_or(word, |(word, _)| word) {
@@ -119,7 +119,7 @@ impl Reader {
     }
 }
 
-/// Returns the test's path, without what the harness says of it.
+/// Returns the test's path, without the remarks of the harness.
 fn shown(name: &str) -> &str {
     name.strip_suffix(" - should panic").unwrap_or(name)
 }

@@ -1,4 +1,4 @@
-//! Findings that the project knows of: `test --baseline`.
+//! Known findings of the project: `test --baseline`.
 
 use super::cargo::Ran;
 use super::reports::ProjectReport;
@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 pub(super) struct KnownFindings {
     path: PathBuf,
     baseline: Baseline,
-    /// The way to the source files that findings name.
+    /// The finder of the source files that findings name.
     search: Search,
 }
 
@@ -33,10 +33,10 @@ pub(super) struct KnownFindingJson<'a> {
 }
 
 impl KnownFindings {
-    /// Reads this file. If it is to be updated, it need not exist.
+    /// Reads this file. If it will be updated, it need not exist.
     ///
     /// # Errors
-    /// It cannot be read, or is no baseline.
+    /// If it cannot be read, or is no baseline.
     pub(super) fn read(path: &Path, is_updated: bool) -> Result<KnownFindings, Problem> {
         let baseline = match fs::metadata(path) {
             Err(error) if error.kind() == ErrorKind::NotFound && is_updated => Baseline::default(),
@@ -53,12 +53,12 @@ impl KnownFindings {
         })
     }
 
-    /// Returns the absolute path of the file for the tests, which let known findings pass; `None` if there is none yet.
+    /// Returns the absolute path of the file for the tests, which pass with known findings; `None` if there is no file yet.
     pub(super) fn file(&self) -> Option<PathBuf> {
         fs::canonicalize(&self.path).ok()
     }
 
-    /// Returns a report's errors as the file lists them: none of a test of objects, which does not read the file.
+    /// Returns a report's errors as the file lists them. A test of an object has none, because it does not read the file.
     fn errors(&self, report: &ProjectReport) -> Vec<KnownFinding> {
         if report.verdict != Verdict::Fail || report.refinement {
             return Vec::new();
@@ -77,7 +77,7 @@ impl KnownFindings {
         &self.baseline.known
     }
 
-    /// Marks the reports that fail because of known findings only.
+    /// Marks the reports that fail only because of known findings.
     pub(super) fn mark(&self, ran: &mut Ran) {
         for report in &mut ran.reports {
             report.known = self.baseline.has_all(&self.errors(report));

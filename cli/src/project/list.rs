@@ -1,4 +1,4 @@
-//! `list`: the tests of the project, and which of them are explored. Nothing is run but the test binaries' own listing.
+//! `list`: the tests of the project, and which of them are explored. Test binaries are only run to list their tests.
 
 use crate::args::ListTestsArgs;
 use crate::cargo;
@@ -13,7 +13,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// A message of `cargo test --no-run --message-format=json`, as far as it is read.
+/// The fields that are read of a message of `cargo test --no-run --message-format=json`.
 #[derive(Deserialize)]
 pub(crate) struct Message {
     #[serde(default)]
@@ -56,12 +56,12 @@ struct Target {
 /// A test of the project.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 struct ListedTest {
-    /// The test's path with its crate, as reports have it.
+    /// The test's path with its crate, as in reports.
     program: String,
     package: String,
     /// `lib`, `bin NAME`, `test NAME`.
     target: String,
-    /// `true` if it has `#[intermezzo::test]` above it, and the feature `explore` is on.
+    /// `true` if it has the attribute `#[intermezzo::test]`, and the feature `explore` is on.
     explored: bool,
 }
 
@@ -92,7 +92,7 @@ pub(crate) fn run(args: &ListTestsArgs) -> Result<Exit, Problem> {
     }
 }
 
-/// Returns the arguments before `--`, and those behind it.
+/// Returns the arguments before `--`, and those after it.
 pub(crate) fn apart(arguments: &[OsString]) -> (&[OsString], &[OsString]) {
     let at = arguments.iter().position(|argument| argument == "--");
     match at {
@@ -130,7 +130,7 @@ pub(crate) fn built(arguments: &[OsString]) -> Result<Vec<Message>, Problem> {
     Ok(messages.filter(is_binary).collect())
 }
 
-/// Returns the tests of the binary that the message is about, with their crate.
+/// Returns the tests of the binary that the message names, with their crate.
 pub(crate) fn programs(message: &Message, arguments: &[OsString]) -> Vec<String> {
     let Some(binary) = &message.executable else {
         return Vec::new();
@@ -156,7 +156,7 @@ pub(crate) fn programs(message: &Message, arguments: &[OsString]) -> Vec<String>
     names.map(|name| format!("{krate}::{name}")).collect()
 }
 
-/// Returns the tests of the binary that the message is about.
+/// Returns the tests of the binary that the message names.
 fn of_message(message: &Message, arguments: &[OsString]) -> Result<Vec<ListedTest>, Problem> {
     let programs = programs(message, arguments);
     let Some(binary) = message.executable.as_ref().filter(|_| !programs.is_empty()) else {
@@ -175,8 +175,8 @@ fn of_message(message: &Message, arguments: &[OsString]) -> Result<Vec<ListedTes
     Ok(tests.collect())
 }
 
-/// Returns the programs whose names are in the constants of a binary: an explored test has the whole name there, and
-/// any other only the path in its crate.
+/// Returns the programs whose names are in the constants of a binary. An explored test has its whole name there, and any
+/// other test only its path in the crate.
 fn named(binary: &[u8], krate: &str, programs: &[String]) -> BTreeSet<String> {
     let mut named = BTreeSet::new();
     let Ok(file) = object::File::parse(binary) else {
@@ -203,7 +203,7 @@ fn named(binary: &[u8], krate: &str, programs: &[String]) -> BTreeSet<String> {
     named
 }
 
-/// Returns where the pattern begins in the data.
+/// Returns the position of the pattern in the data.
 fn occurrences<'a>(data: &'a [u8], pattern: &'a [u8]) -> impl Iterator<Item = usize> + 'a {
     let mut from = 0;
     std::iter::from_fn(move || {

@@ -1,4 +1,4 @@
-//! `merge`: one report of the reports of all shares of a search, which several processes explored.
+//! `merge`: combines the reports of all shares of a search, which several processes explored, into one report.
 
 pub(crate) mod combine;
 mod cover;
@@ -26,7 +26,7 @@ struct MergeJson<'a> {
     reports: Vec<&'a RawValue>,
 }
 
-/// The test that a report is of: its name, its package, and its target.
+/// The test of a report: its name, its package, and its target.
 pub(crate) type Test = (String, String, String);
 
 /// Merges the reports.

@@ -1,7 +1,7 @@
 //! The commands about the tests of the project in the current directory.
 //!
-//! The tests explore in their own processes, under `cargo test`. Settings go to them in environment
-//! variables, reports come back as files in a temporary directory.
+//! The tests are explored in their own processes, under `cargo test`. They get their settings in environment variables, and
+//! write their reports as files into a temporary directory.
 
 pub(crate) mod cargo;
 mod ci;

@@ -1,4 +1,4 @@
-//! Reports that the tests of a project wrote, read back.
+//! Reads the reports that the tests of a project wrote.
 
 use super::refusal::Refusal;
 use crate::files::{self, Kind};
@@ -19,21 +19,21 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
 
-/// The format of explorations' reports, as they name it.
+/// The name of the format of explorations' reports.
 const FORMAT: &str = "intermezzo-report/1";
 
-/// A report, as far as it is read; the rest is passed on as it is.
+/// The fields of a report that are read; the rest is passed on unchanged.
 pub(crate) struct ProjectReport {
     /// The name of its file, without the extension.
     name: String,
     /// The whole report, as it was written.
     pub(crate) text: Box<RawValue>,
     pub(crate) program: String,
-    /// The package and the target that the test is in, as far as they are known.
+    /// The package and the target of the test, as far as they are known.
     pub(crate) binary: TestBinary,
-    /// The test's name, with its package and target where another report is of a test of that name.
+    /// The test's name, with its package and target if another report has a test of the same name.
     pub(super) shown_name: String,
-    /// `true` if the test declares a finding, and showed it.
+    /// `true` if the test declares an expected finding, and had it.
     pub(super) expected_finding: bool,
     pub(super) verdict: Verdict,
     pub(crate) executions: u64,
@@ -49,9 +49,9 @@ pub(crate) struct ProjectReport {
     /// The description of the search.
     search: Vec<String>,
     pub(crate) breakpoints: Vec<BreakpointFigures>,
-    /// `true` if it is of a refinement test: its schedules do not name the test.
+    /// `true` if it is the report of a refinement test, whose schedules do not name the test.
     pub(super) refinement: bool,
-    /// The arguments that a replay needs besides the token, each as a shell takes it.
+    /// The arguments that a replay needs in addition to the token, each quoted for a shell.
     replay_with: Vec<String>,
     /// For a refinement test: `true` if a schedule was replayed, and the test's name, if it is known.
     pub(super) replayed: bool,
@@ -107,7 +107,7 @@ impl ReportJson {
     }
 }
 
-/// A finding of a report, as far as it is read.
+/// The fields of a finding that are read.
 #[derive(Deserialize)]
 pub(crate) struct FindingJson {
     pub(crate) kind: String,
@@ -144,7 +144,7 @@ struct Header {
     format: String,
 }
 
-/// Reads the files of tests in this directory, in order of their names: reports, and reasons why there are none.
+/// Reads the files that tests wrote into this directory, in order of their names: reports, and reasons why a test has none.
 pub(super) fn read_all(directory: &Path) -> Result<(Vec<ProjectReport>, Vec<Refusal>), Problem> {
     let help = "run the command again";
     let trouble = |error| Problem::file("read the reports in", directory, &error, help);
@@ -240,7 +240,7 @@ impl ProjectReport {
         self.verdict.is_pass() && self.findings.iter().any(|finding| !finding.is_error())
     }
 
-    /// Returns the path of the test in its crate, of a test of an object: the report has the object's name.
+    /// Returns the path in its crate of a test of an object, whose report has the object's name.
     pub(super) fn test_of_object(&self) -> Option<&str> {
         self.test.as_deref().filter(|_| self.refinement)
     }
@@ -253,7 +253,7 @@ impl ProjectReport {
         }
     }
 
-    /// Returns the report in a line, and for each finding its description and the command that shows it again.
+    /// Returns the report in a line, and for each finding its description and the command that replays it.
     pub(super) fn summary(&self, style: &TextStyle) -> String {
         let mut line = format!("{}: ", self.shown_name);
         if !matches!(self.coverage, Coverage::Replayed { .. }) {
@@ -289,7 +289,7 @@ impl ProjectReport {
         text
     }
 
-    /// Returns the description of each finding, and the commands that show them again.
+    /// Returns the description of each finding, and the commands that replay them.
     pub(super) fn findings_and_replay(&self, style: &TextStyle) -> String {
         let mut text = self.told(style);
         self.next_steps(style, &mut text);
@@ -321,7 +321,7 @@ impl ProjectReport {
         text
     }
 
-    /// Adds the commands that show findings again. Several may be of one execution.
+    /// Adds the commands that replay findings. Several findings may belong to one execution.
     fn next_steps(&self, style: &TextStyle, text: &mut String) {
         let mut schedules: Vec<&str> = Vec::new();
         for finding in &self.findings {
@@ -390,7 +390,7 @@ mod tests {
     use super::*;
     use intermezzo::Explorer;
 
-    /// The report of a refinement test is one of the reports.
+    /// The report of a refinement test can be read.
     #[test]
     fn a_refinement_report_is_read_back() {
         use intermezzo::sync::Mutex;
@@ -417,7 +417,7 @@ mod tests {
         assert_eq!(schedule, report.failure.unwrap().schedule);
     }
 
-    /// A replay is reported as a replay, and not as a search: whether it went as recorded, and its outcome.
+    /// A replay is reported as a replay, and not as a search: with its outcome, and with the departures from the schedule.
     #[test]
     fn a_replay_is_told() {
         let explorer = || Explorer::new().program("a::b");
@@ -460,7 +460,7 @@ mod tests {
         }
     }
 
-    /// For a test that passes, cargo shows nothing: a warning is shown whole here.
+    /// cargo shows no output of a test that passes, so a warning is shown completely here.
     #[test]
     fn warnings_are_told_whole() {
         let report = Explorer::new().program("a::b").explore(|| ());
@@ -477,7 +477,7 @@ mod tests {
         assert!(quiet.contains("one") && !quiet.contains("two"), "{quiet}");
     }
 
-    /// The fields here are those that `Report::to_json` writes: both sides, in one test.
+    /// The fields that are read are those that `Report::to_json` writes.
     #[test]
     fn a_report_is_read_back() {
         let test = || assert!(intermezzo::choose(2) == 0, "one\ntwo");

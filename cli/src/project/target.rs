@@ -1,5 +1,5 @@
-//! The test binaries of the project that may hold a test: by its package and target, or by the name of its crate if a
-//! schedule or report does not say these.
+//! The test binaries of the project that may contain a test. They are found by the test's package and target, or by the
+//! name of its crate if a schedule or report does not contain these.
 
 use crate::cargo;
 use crate::problem::Problem;
@@ -26,13 +26,13 @@ struct Target {
     kind: Vec<String>,
 }
 
-/// Returns arguments of `cargo test` that build this binary alone, or those of the crate of this name if the binary
+/// Returns arguments of `cargo test` that build only this binary, or the binaries of the crate of this name if the binary
 /// is not known.
 ///
 /// `arguments` are those that the user gives to cargo.
 ///
 /// # Errors
-/// If the current directory is in no project, or in one without such a package, target or crate.
+/// If the current directory is not in a project, or the project has no such package, target or crate.
 pub(super) fn of_binary(
     binary: &TestBinary,
     name: &str,
@@ -108,7 +108,7 @@ fn choose_binary(metadata: &Metadata, binary: &TestBinary) -> Vec<String> {
 }
 
 impl Target {
-    /// `true` if it is the one that a test names so.
+    /// `true` if this is the target that a schedule or report names: `lib`, `bin NAME` or `test NAME`.
     fn is(&self, told: &str) -> bool {
         let krate = self.name.replace('-', "_");
         let kind = self.kind.first().map_or("", String::as_str);

@@ -105,11 +105,11 @@ fn of_program(cells: &[Cell], are_tests: bool) -> Advice {
     }
 }
 
-/// Returns the benefit of the recommended search, compared with that of a test without settings.
+/// Returns the cost of the recommended search, compared with that of the default search.
 fn worth((cell, figures): Candidate<'_>, ran: &[Candidate<'_>]) -> Option<String> {
     let mut worth = figures.cost();
     if cell.search.is_default() {
-        worth.push_str("; it is what a test does that says nothing");
+        worth.push_str("; it is the default search");
         return Some(worth);
     }
     let default = ran.iter().find(|(cell, _)| cell.search.is_default());
@@ -117,7 +117,7 @@ fn worth((cell, figures): Candidate<'_>, ran: &[Candidate<'_>]) -> Option<String
         return Some(worth);
     };
     let (one, other) = (standing(figures), standing(default));
-    worth.push_str(&format!("; a test that says nothing: {}", default.cost()));
+    worth.push_str(&format!("; the default search: {}", default.cost()));
     if one.class == other.class && one.missed == other.missed && one.class < 3 {
         worth.push_str(&format!(", {:.1} times as many", other.cost / one.cost.max(1.0)));
     }
@@ -169,7 +169,7 @@ fn finders(ran: &[Candidate<'_>]) -> Option<(String, String)> {
         )
     };
     let (first, others) = failing.split_first()?;
-    let mut why = format!("it fails soonest: {}", told(first));
+    let mut why = format!("it finds the failure soonest: {}", told(first));
     match others.first() {
         Some(next) => why.push_str(&format!("; next {}", told(next))),
         None if ran.len() > 1 => why.push_str("; no other search fails"),
@@ -194,15 +194,15 @@ fn finishers(ran: &[Candidate<'_>], ended: Ended, what: &str) -> Option<(String,
     Some((first.0.search.label(), why))
 }
 
-/// If no search ends: recommends the one that saw most.
+/// If no search ends: recommends the one that showed the most traces.
 fn samplers(ran: &[Candidate<'_>]) -> Option<(String, String)> {
-    // The first of those that saw as many.
+    // Of several with equal figures, the first.
     let first = ran
         .iter()
         .rev()
         .max_by(|(_, a), (_, b)| seen(a).total_cmp(&seen(b)))?;
     let why = format!(
-        "nothing fails and no search ends: it saw most different traces, {} in {}",
+        "nothing fails and no search ends: it showed the most different traces, {} in {}",
         number(first.1.traces.unwrap_or(0.0)),
         executions(first.1.executions)
     );
@@ -274,7 +274,7 @@ mod tests {
         assert_eq!(search.as_deref(), Some("b"));
         assert_eq!(
             why,
-            "it fails soonest: b after 5 executions in each of 20 runs; next a after 7.2 executions in each of 20 runs"
+            "it finds the failure soonest: b after 5 executions in each of 20 runs; next a after 7.2 executions in each of 20 runs"
         );
     }
 
@@ -306,9 +306,7 @@ mod tests {
         );
         assert_eq!(
             advice.worth.as_deref(),
-            Some(
-                "18 executions to the end; a test that says nothing: 45 executions to the end, 2.5 times as many"
-            )
+            Some("18 executions to the end; the default search: 45 executions to the end, 2.5 times as many")
         );
         let [advice] = <[Advice; 1]>::try_from(of(&[auto], false)).unwrap();
         assert_eq!(advice.attribute.as_deref(), Some("#[intermezzo::test]"));

@@ -68,17 +68,21 @@ pub(crate) fn page(matrix: &Matrix, cells: &[Cell], items: &[Item]) -> String {
     let (seeds, executions) = (matrix.seeds, matrix.executions);
     let mut text = format!(
         "# How soon strategies find bugs\n\n\
-         Mean executions to the bug, over those of {seeds} seeds with which it was found within {executions} executions, and how many \
-         these were if not all. Strategies that draw nothing are run once. `-`: not found. Empty: nothing is known. The programs, \
-         and the sources of what is published, are in `corpus/oracle/`. Executions that a strategy learns from are counted. \
-         `dfs(4)` is `dfs` with at most 4 preemptions.\n\n\
+         The figures are mean numbers of executions to the bug.\n\
+         Each strategy was run with {seeds} seeds and at most {executions} executions.\n\
+         The mean is over the seeds with which the bug was found; their number is in parentheses if it was not found with all.\n\
+         Strategies that draw nothing at random are run once.\n\
+         `-` means that the bug was not found, and an empty cell that no figure was published.\n\
+         Executions that a strategy learns from are counted.\n\
+         `dfs(4)` is `dfs` with at most 4 preemptions.\n\
+         The programs and the sources of the published figures are in `corpus/oracle/`.\n\n\
          This page is what `cargo run --release -p cargo-intermezzo -- tune --bugs` prints.\n\n"
     );
-    text.push_str("## As published, and here\n\n");
+    text.push_str("## Compared with published figures\n\n");
     text.push_str(&page.compared());
     text.push_str("\n## Other strategies\n\n");
     text.push_str(&page.others());
-    text.push_str("\n## SURW against what is published\n\n");
+    text.push_str("\n## SURW compared with its published figures\n\n");
     text.push_str(&page.ratios(items));
     text.push_str("\n## What each strategy finds\n\n");
     text.push_str(&page.found());
@@ -114,7 +118,7 @@ impl Page<'_> {
         })
     }
 
-    /// Compares strategies that others have run too.
+    /// Compares strategies for which figures are published.
     fn compared(&self) -> String {
         let columns: Vec<(usize, String, &str)> = self
             .strategies()
@@ -137,7 +141,7 @@ impl Page<'_> {
         markdown(titles, rows)
     }
 
-    /// Shows strategies that only we have run, and tools that are not ours.
+    /// Shows strategies without published figures, and other tools.
     fn others(&self) -> String {
         let strategies = self.strategies().into_iter().enumerate();
         let columns: Vec<(usize, String)> = strategies
@@ -221,7 +225,7 @@ impl Page<'_> {
     }
 }
 
-/// Lists runs that failed otherwise than the table says: that would not be its bug.
+/// Lists runs with a failure of another kind than the table gives: that would not be the program's bug.
 fn other_failures(matrix: &Matrix, items: &[Item]) -> String {
     let mut lines: Vec<String> = Vec::new();
     for item in items {
@@ -237,10 +241,10 @@ fn other_failures(matrix: &Matrix, items: &[Item]) -> String {
     }
     lines.dedup();
     if lines.is_empty() {
-        return "\nEvery failure was of the kind that the table says.\n".into();
+        return "\nEvery failure was of the kind that the table of bugs gives for the program.\n".into();
     }
     format!(
-        "\nFailures of another kind than the table says:\n\n{}",
+        "\nFailures of another kind than the table of bugs gives:\n\n{}",
         lines.concat()
     )
 }

@@ -34,7 +34,7 @@ const SEARCHES: &[(&str, &str)] = &[
 /// The default search of a test.
 pub(crate) const DEFAULT: (&str, &str) = ("auto", "auto");
 
-/// Most executions of each run, and seeds of each search that draws, round by round.
+/// The maximum number of executions of each run, and the seeds of each search that draws at random, for each round.
 const ROUNDS: [(u64, u64); 3] = [(100, 3), (1_000, 8), (10_000, 20)];
 
 /// Returns the searches that are compared.

@@ -34,7 +34,7 @@ pub(crate) struct Matrix {
     pub(crate) searches: Vec<Search>,
     /// Seeds of each search that draws at random.
     pub(crate) seeds: u64,
-    /// Most executions of each run.
+    /// The maximum number of executions of each run.
     pub(crate) executions: u64,
     /// Settings of all searches.
     pub(crate) settings: Vec<(String, String)>,

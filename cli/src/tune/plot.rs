@@ -43,7 +43,7 @@ pub(crate) fn check_may_write(path: &Path) -> Result<(), Problem> {
     match foreign::read(path) {
         Ok(bytes) if bytes.ends_with(MARK.as_bytes()) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        Err(error) => Err(Problem::file("look at", path, &error, "give --svg another path")),
+        Err(error) => Err(Problem::file("access", path, &error, "give --svg another path")),
         Ok(_) => Err(Problem::usage(format!(
             "{path:?} exists and is no drawing of ours: it is left alone; give --svg another path"
         ))),

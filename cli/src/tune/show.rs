@@ -94,7 +94,7 @@ impl Comparison {
     /// Returns a drawing in text: for each search of each program the executions to the failure or the end, each sign
     /// 1.5 times as many as the one before.
     fn bars(&self) -> String {
-        let mut text = String::from("\nexecutions to the failure or the end, each # half as many again:\n");
+        let mut text = String::from("\nexecutions to the failure or the end, each # is a factor of 1.5:\n");
         let mut rows = Vec::new();
         for cell in &self.cells {
             let Outcome::Ran(figures) = &cell.outcome else {
@@ -214,7 +214,7 @@ impl Comparison {
     }
 }
 
-/// Returns the advice on a program: the search, the lines to write, and their benefit.
+/// Returns the advice on a program: the search, the lines to write, and the cost.
 fn advised(advice: &Advice) -> String {
     let Advice {
         program,
@@ -227,9 +227,9 @@ fn advised(advice: &Advice) -> String {
     let Some(search) = search else {
         return format!("  {program}: none: {why}\n");
     };
-    let mut text = format!("  {program}: take {search}: {why}\n");
+    let mut text = format!("  {program}: use {search}: {why}\n");
     if let Some(worth) = worth {
-        text.push_str(&format!("    worth: {worth}\n"));
+        text.push_str(&format!("    cost: {worth}\n"));
     }
     if let Some(attribute) = attribute {
         text.push_str(&format!("    {attribute}\n"));

@@ -45,8 +45,8 @@ impl Unmodified {
     /// Builds the overlays if they are not there, after `before_first`.
     ///
     /// # Errors
-    /// The overlays cannot be built, or `before_first` fails; or the project is intermezzo; or memory cannot be watched on
-    /// this system.
+    /// If the overlays cannot be built, or `before_first` fails; or the project is intermezzo; or memory cannot be
+    /// watched on this system.
     pub(crate) fn prepare(
         arguments: &[OsString],
         watched: bool,
@@ -100,7 +100,7 @@ impl Unmodified {
     /// Returns the arguments of `cargo test` or `cargo run`, from those of the user.
     ///
     /// # Errors
-    /// They ask for tests in documentation.
+    /// If they request doctests.
     pub(crate) fn arguments(&self, given: Vec<OsString>) -> Result<Vec<OsString>, Problem> {
         let of_cargo = || given.iter().take_while(|&argument| argument != "--");
         if of_cargo().any(|argument| argument == "--doc") {

@@ -67,7 +67,7 @@ impl Overlays {
     /// before does not fail.
     ///
     /// # Errors
-    /// They cannot be written or built, or its own.
+    /// If they cannot be written or built, or if `before` fails.
     pub(super) fn ready(
         compiler: Compiler,
         before_first: impl FnOnce() -> Result<(), Problem>,

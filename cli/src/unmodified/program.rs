@@ -32,7 +32,7 @@ impl Root {
     /// program.
     ///
     /// # Errors
-    /// The file cannot be read, or its name does not end in `.rs`.
+    /// If the file cannot be read, or its name does not end in `.rs`.
     pub(super) fn take(arguments: &mut [OsString], notes: &Path) -> io::Result<Root> {
         let is_root =
             |argument: &&mut OsString| Path::new(&**argument).extension().is_some_and(|e| e == "rs");

@@ -371,7 +371,7 @@ impl Ours {
     /// Has this compiled instead of the crate's source.
     ///
     /// # Errors
-    /// The file cannot be written.
+    /// If the file cannot be written.
     fn replace(self, arguments: &mut [OsString], overlays: &Path) -> io::Result<()> {
         let name = self
             .stands_for

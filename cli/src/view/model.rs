@@ -72,7 +72,7 @@ pub(crate) struct ShownDeed {
     pub(crate) site: usize,
 }
 
-/// A finding as reports have it; fields that pages do not show are skipped.
+/// A finding in the form of reports; fields that pages do not show are skipped.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct FindingFile {
     pub(crate) kind: String,

@@ -1,6 +1,6 @@
-//! The page: one file, put together of the parts in `page/` and the reports as JSON.
+//! The page: one file, which consists of the parts in `page/` and the reports as JSON.
 //!
-//! Nothing of it is fetched: its security policy allows only the file's own contents.
+//! It loads nothing from elsewhere: its security policy allows only the file's own contents.
 
 use super::model::Shown;
 use super::source::{Finder, Source};

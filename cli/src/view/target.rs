@@ -80,7 +80,7 @@ pub(super) fn beside(report: &Path, format: Format) -> PathBuf {
 pub(super) fn check(path: &Path, target: Target, force: Force) -> Result<(), Problem> {
     let found = match fs::metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return files::check_may_create(path),
-        Err(error) => return Err(Problem::file("look at", path, &error, "give another path")),
+        Err(error) => return Err(Problem::file("access", path, &error, "give another path")),
         Ok(found) => found,
     };
     if found.is_dir() {

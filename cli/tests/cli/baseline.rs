@@ -74,7 +74,7 @@ pub(crate) fn known_findings_pass(run: &dyn Fn(&[&str]) -> Ran, project: &Path) 
         ran.stdout
     );
 
-    // It is mended. A run of another test says nothing of it.
+    // It is fixed. A run of another test says nothing of it.
     throw_away::write(
         &library,
         &source.replace(

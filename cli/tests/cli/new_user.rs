@@ -212,7 +212,7 @@ fn passes_are_told(project: &Path) {
         "new_user::reads passed: 1 execution; every schedule was run; not explored: other tasks (the test created none)",
         "plain memory: 1 access, watched for data races",
         "monitors: data-race, leak, misuse",
-        "warning[misuse]: main continues after a wait on `condvar` at [1] that ended without a notification, though what it waits for cannot have changed",
+        "warning[misuse]: main continues after a wait on `condvar` at [1] that ended without a notification, although its condition cannot have changed",
         "woken condvar, spuriously",
         "help: wait in a loop, or with `wait_while`",
         "new_user::waits_once passed: ",

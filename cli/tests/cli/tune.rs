@@ -45,8 +45,8 @@ pub(crate) fn the_page_shows_tests_of_an_ordinary_crate(run: &dyn Fn(&[&str]) ->
     shows_what_is_printed("tune --no-times --test", run);
 }
 
-/// Over the rows of the page the default search takes, in the median, at most twice the executions of the best search that finds
-/// the bug each time, and nowhere ten times as many.
+/// Over the rows of the page the default search takes, in the median, at most twice the executions of the best search
+/// that finds the bug each time, and nowhere ten times as many.
 #[test]
 fn the_default_is_near_the_best_of_every_row() {
     let page = strategies::page();
@@ -136,7 +136,7 @@ fn what_does_not_go_together_is_shown() {
         "deadlock01_bad  dfs        dpor       none         1/1 ",
         "deadlock01_bad  random     dpor       none         refused (1)\n",
         "  (1) setting `reduction`: executions drawn at random have no reduction",
-        "\n  lazy01_fixed: take dfs: it covers every schedule in 6 executions; next ",
+        "\n  lazy01_fixed: use dfs: it covers every schedule in 6 executions; next ",
     ] {
         assert!(text.contains(says), "{says:?} is not in:\n{text}");
     }
@@ -196,7 +196,7 @@ fn the_usual_searches_are_compared_within_a_time() {
     assert_eq!(advice["config"], "strategy = \"dfs\"\nreduction = \"dpor\"");
     let worth = advice["worth"].as_str().unwrap();
     assert!(
-        worth.starts_with("6 executions to the end; a test that says nothing: "),
+        worth.starts_with("6 executions to the end; the default search: "),
         "{worth}"
     );
     // The first round decides that: a search that has not ended by then was run no further.

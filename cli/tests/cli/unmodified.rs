@@ -246,7 +246,7 @@ const SUITE: &str = "#[test]\nfn it_adds() {\n    let n = std::sync::atomic::Ato
 /// Makes a project with these dependencies, and this library.
 ///
 /// # Panics
-/// Another test of this process has one of this name: they would overwrite each other's.
+/// If another test of this process has one of this name: they would overwrite each other's.
 pub(super) fn project_of(name: &str, dependencies: &str, library: &str) -> PathBuf {
     static NAMES: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     let is_new = NAMES.lock().unwrap().insert(name.to_owned());

@@ -1,5 +1,5 @@
 //! A failure that only weak memory shows, in a user's project: it is found with nothing set, and replayed, stopped, known
-//! and mended like any other.
+//! and fixed like any other.
 
 use crate::{Ran, token};
 use std::fs;

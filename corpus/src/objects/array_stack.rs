@@ -56,7 +56,7 @@ fn run(reads_late: bool, against: Against, effort: Effort) -> RefinementReport {
 /// A pop returns a value that was pushed in the meantime.
 pub(super) const READS_LATE: Object = Object {
     name: "array_stack_reads_late",
-    about: "a stack in an array that decrements its top, lets go of the lock, and reads then",
+    about: "a stack in an array that decrements its top, releases the lock, and then reads",
     outcomes: &refuted(4),
     run: |against, effort| run(true, against, effort),
 };

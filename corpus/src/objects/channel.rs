@@ -94,15 +94,15 @@ fn run(looks_again: bool, against: Against, effort: Effort) -> RefinementReport 
 /// The message is in the channel, and the receiver has gone.
 pub(super) const LOSES: Object = Object {
     name: "channel_loses",
-    about: "a channel whose receiver looks for a message, and then whether the channel is closed",
+    about: "a channel whose receiver tries to take a message, and then checks whether the channel is closed",
     outcomes: &refuted(3),
     run: |against, effort| run(false, against, effort),
 };
 
-/// It looks again.
+/// It tries again.
 pub(super) const CORRECT: Object = Object {
     name: "channel_correct",
-    about: "a channel whose receiver looks for a message again when the channel is closed",
+    about: "a channel whose receiver tries to take a message again when the channel is closed",
     outcomes: super::CORRECT,
     run: |against, effort| run(true, against, effort),
 };

@@ -88,7 +88,7 @@ fn run(test: Refinement<Event>, against: Against) -> RefinementReport {
 /// A waiter that no task wakes. There is only one: for two, `wait` may also return though the event is not set.
 pub(super) const STICKS: Object = Object {
     name: "event_sticks",
-    about: "an event whose waiter reads the state twice, and may wait though it is set",
+    about: "an event whose waiter reads the state twice, and may wait although it is set",
     outcomes: &refuted(4),
     run: |against, effort| run(effort.of(300, test(true).exclusive("waiter", ["wait"])), against),
 };

@@ -150,7 +150,7 @@ fn run(version: Version, against: Against, effort: Effort) -> RefinementReport {
 /// The value that it takes is not the first any more.
 pub(super) const LOOKS: Object = Object {
     name: "linked_deque_looks",
-    about: "a deque that takes what was first when it looked",
+    about: "a deque that takes the value that was first when it was read",
     outcomes: &refuted(4),
     run: |against, effort| run(Version::Looks, against, effort),
 };
@@ -158,7 +158,7 @@ pub(super) const LOOKS: Object = Object {
 /// The same, in a shorter time.
 pub(super) const LOOKS_TWICE: Object = Object {
     name: "linked_deque_looks_twice",
-    about: "a deque that takes what was first when it looked twice",
+    about: "a deque that takes the value that was still first in a second read",
     outcomes: &refuted(4),
     run: |against, effort| run(Version::LooksTwice, against, effort),
 };

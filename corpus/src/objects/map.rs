@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Version {
     Correct,
-    /// `put` looks for the value before, releases the lock, and stores.
+    /// `put` reads the previous value, releases the lock, and stores.
     Put,
-    /// `load_or_store` looks, releases the lock, and stores if there was nothing.
+    /// `load_or_store` checks, releases the lock, and stores if there was nothing.
     LoadOrStore,
 }
 
@@ -82,7 +82,7 @@ fn run(version: Version, against: Against, effort: Effort) -> RefinementReport {
 /// Two tasks each say that there was nothing before.
 pub(super) const PUT: Object = Object {
     name: "map_put",
-    about: "a map whose put looks for the value before in a section of its own",
+    about: "a map whose put reads the previous value in a separate section",
     outcomes: &refuted(2),
     run: |against, effort| run(Version::Put, against, effort),
 };
@@ -90,15 +90,15 @@ pub(super) const PUT: Object = Object {
 /// Two tasks each say that theirs was stored.
 pub(super) const LOAD_OR_STORE: Object = Object {
     name: "map_load_or_store",
-    about: "a map whose load_or_store looks and stores in two sections",
+    about: "a map whose load_or_store checks and stores in two sections",
     outcomes: &refuted(2),
     run: |against, effort| run(Version::LoadOrStore, against, effort),
 };
 
-/// In one section, or looking again.
+/// In one section, or with a second check.
 pub(super) const CORRECT: Object = Object {
     name: "map_correct",
-    about: "a map whose load_or_store looks again before it stores",
+    about: "a map whose load_or_store checks again before it stores",
     outcomes: super::CORRECT,
     run: |against, effort| run(Version::Correct, against, effort),
 };

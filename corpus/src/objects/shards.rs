@@ -1,6 +1,6 @@
 //! A set in shards, each under a lock: `is_empty` needs all locks at once.
 //!
-//! If it looks at one shard after the other, a set that is never empty may seem empty.
+//! If it checks one shard after the other, a set that is never empty may seem empty.
 
 use super::{Against, Effort, Object, models, refuted};
 use intermezzo::refinement::{RefinementReport, one_of, refine};
@@ -53,7 +53,7 @@ fn run(one_by_one: bool, against: Against, effort: Effort) -> RefinementReport {
 /// The value in the second shard is moved to the first.
 pub(super) const ONE_BY_ONE: Object = Object {
     name: "shards_one_by_one",
-    about: "a set in shards that looks at one after the other to see whether it is empty",
+    about: "a set in shards that checks one shard after the other to decide whether it is empty",
     outcomes: &refuted(3),
     run: |against, effort| run(true, against, effort),
 };
@@ -61,7 +61,7 @@ pub(super) const ONE_BY_ONE: Object = Object {
 /// All locks at once.
 pub(super) const CORRECT: Object = Object {
     name: "shards_correct",
-    about: "a set in shards that locks all of them to see whether it is empty",
+    about: "a set in shards that locks all of them to decide whether it is empty",
     outcomes: super::CORRECT,
     run: |against, effort| run(false, against, effort),
 };

@@ -1,9 +1,9 @@
 //! Bugs of Maple's table (Yu, Narayanasamy, Pereira, Pokam, "Maple: A Coverage-Driven Testing Tool for Multithreaded
-//! Programs", 2012), and their twins, corrected: what goes wrong in each, from the published descriptions of the bugs, without
-//! the applications around it. Their unlocked variables are SeqCst atomics here.
+//! Programs", 2012), and their twins, corrected: what goes wrong in each, from the published descriptions of the bugs,
+//! without the applications around it. Their unlocked variables are SeqCst atomics here.
 //!
-//! Two more of the table are in the corpus already (`stringbuffer-jdk1.4`, `aget-bug2`). Two are left out: the causes of those
-//! in CNC and glibc are not published.
+//! Two more of the table are in the corpus already (`stringbuffer-jdk1.4`, `aget-bug2`). Two are left out: the causes
+//! of those in CNC and glibc are not published.
 
 use super::scaffold::{number, twin};
 use super::support::CALM_2;
@@ -16,7 +16,7 @@ use std::collections::VecDeque;
 /// A log is swept while it is processed.
 pub(super) const LOG_PROC_SWEEP: Program = Program {
     name: "log_proc_sweep",
-    about: "one task looks whether there is a log, and processes it; another sweeps it (Maple's LogProcSweep)",
+    about: "one task checks whether there is a log, and processes it; another sweeps it (Maple's LogProcSweep)",
     parameters: &[],
     settings: CALM_2,
     expected: Expected::Fail("assertion"),
@@ -376,7 +376,7 @@ pub(super) const AGET_BUG1: Program = Program {
 pub(super) const AGET_BUG1_FIXED: Program = twin(
     &AGET_BUG1,
     "aget-bug1_fixed",
-    "aget-bug1, with a task that looks whether it is cancelled before it takes the lock",
+    "aget-bug1, with a task that checks whether it is cancelled before it takes the lock",
     |_| {
         cancelling(|output, is_cancelled| {
             if !is_cancelled.load(SeqCst) {

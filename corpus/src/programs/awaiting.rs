@@ -40,7 +40,7 @@ pub(super) const TEST_AND_SET: Program = Program {
 /// Looks until it is free, then swaps.
 pub(super) const TEST_AND_TEST_AND_SET: Program = Program {
     name: "spin_test_and_test_and_set",
-    about: "as spin_test_and_set, but looks before it swaps",
+    about: "as spin_test_and_set, but loads before it swaps",
     parameters: &[],
     settings: &[],
     expected: Expected::Pass,
@@ -135,7 +135,7 @@ pub(super) const SEQUENCE_LOCK: Program = Program {
 /// Reads them half written.
 pub(super) const SEQUENCE_LOCK_BROKEN: Program = Program {
     name: "seqlock_broken",
-    about: "as seqlock, but the reader does not look at the sequence number again",
+    about: "as seqlock, but the reader does not load the sequence number again",
     parameters: &[],
     settings: &[],
     expected: Expected::Fail("assertion"),
@@ -171,7 +171,7 @@ pub(super) const POLITE: Program = Program {
 /// Gives up too early.
 pub(super) const BOUNDED: Program = Program {
     name: "bounded_spin",
-    about: "main looks twice whether a task has set a flag, with yields, and takes it for granted then; if each \
+    about: "main checks twice whether a task has set a flag, with yields, and then assumes that it has; if each \
             yield counts for fairness, it cannot be that fast",
     parameters: &[],
     settings: &[("spin_loops", "fair_yields=2")],

@@ -143,7 +143,7 @@ fn run<R: Ring + Default>() {
 /// Two producers take the same place.
 pub(super) const BROKEN: Program = Program {
     name: "bounded_ring",
-    about: "a ring that looks for room, then takes it, with two producers and consumers",
+    about: "a ring that checks for room, then takes it, with two producers and consumers",
     parameters: &[],
     settings: &[("preemptions", "2")],
     expected: Expected::Fail("assertion"),

@@ -12,7 +12,7 @@ const SIZE: usize = 4;
 /// Items pushed.
 const ITEMS: usize = 3;
 
-/// The code between the owner's claim and its look at the items that thieves have taken.
+/// The code between the owner's claim and its load of the items that thieves have taken.
 type Between = fn();
 
 struct Deque {

@@ -1,7 +1,7 @@
 //! The buggy programs of RankChecker's table (Bindal, Bansal, Lal, "Variable and Thread Bounding for Systematic Testing of
-//! Multithreaded Programs", ISSTA 2013), and their twins, corrected. They are ConTest's benchmarks, and the synchronised sets of
-//! Java's library, rewritten from their published descriptions in small sizes. Their unlocked variables are SeqCst atomics
-//! here. Those that sort are in `sorting`.
+//! Multithreaded Programs", ISSTA 2013), and their twins, corrected. They are ConTest's benchmarks, and the
+//! synchronised sets of Java's library, rewritten from their published descriptions in small sizes. Their unlocked
+//! variables are SeqCst atomics here. Those that sort are in `sorting`.
 //!
 //! One of the table is left out: `RegionOwnership`, which is not described well enough to be rewritten.
 
@@ -173,7 +173,7 @@ pub(super) const AIRLINE_TICKETS: Program = Program {
 pub(super) const AIRLINE_TICKETS_FIXED: Program = twin(
     &AIRLINE_TICKETS,
     "airline_tickets_fixed",
-    "airline_tickets, with sellers who look for a seat themselves",
+    "airline_tickets, with sellers who check for a seat themselves",
     |values| {
         let seats = values[0] as usize - 1;
         let sold = AtomicUsize::new(0);
@@ -335,7 +335,7 @@ fn releasing(count: impl Fn(&AtomicUsize) + Sync) {
 /// The ball is taken away while a player looks at it.
 pub(super) const PING_PONG: Program = Program {
     name: "ping_pong",
-    about: "two players look whether there is a ball, and hit it, which takes it away (ConTest's PingPong)",
+    about: "two players check whether there is a ball, and hit it, which takes it away (ConTest's PingPong)",
     parameters: &[],
     settings: CALM_2,
     expected: Expected::Fail("assertion"),
@@ -352,7 +352,7 @@ pub(super) const PING_PONG: Program = Program {
 pub(super) const PING_PONG_FIXED: Program = twin(
     &PING_PONG,
     "ping_pong_fixed",
-    "ping_pong, with players who look at the ball as they take it",
+    "ping_pong, with players who check and take the ball in one step",
     |_| {
         playing(|ball| {
             ball.swap(0, SeqCst);
@@ -369,10 +369,10 @@ fn playing(play: impl Fn(&AtomicUsize) + Sync) {
     });
 }
 
-/// A wait that does not look again.
+/// A wait that does not check again.
 pub(super) const PIPER: Program = Program {
     name: "piper",
-    about: "two passengers take seats that one task fills, and wait if there is none, but do not look again (ConTest's \
+    about: "two passengers take seats that one task fills, and wait if there is none, but do not check again (ConTest's \
             Piper)",
     parameters: &[],
     settings: CALM_2,
@@ -388,11 +388,11 @@ pub(super) const PIPER: Program = Program {
     },
 };
 
-/// Its twin: it looks again.
+/// Its twin: it checks again.
 pub(super) const PIPER_FIXED: Program = twin(
     &PIPER,
     "piper_fixed",
-    "piper, with passengers who look again",
+    "piper, with passengers who check again",
     |_| {
         boarding(|seats, filled| {
             let mut seats = filled

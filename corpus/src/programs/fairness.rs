@@ -107,7 +107,7 @@ fn poll_under_lock(flag: &Mutex<bool>) {
 /// Waits for two tasks, a little at a time.
 pub(super) const JOIN_WAIT: Program = Program {
     name: "joinwait",
-    about: "main waits in a loop for two tasks that take one lock each (CHESS); timed joins are looks and \
+    about: "main waits in a loop for two tasks that take one lock each (CHESS); timed joins are checks and \
             sleeps here",
     parameters: &[],
     settings: CALM_3,

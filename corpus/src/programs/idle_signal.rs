@@ -65,7 +65,7 @@ pub(super) const RELEASED: Program = Program {
     body: |_| run(Release),
 };
 
-/// Its twin, whose stores are seen before the task looks.
+/// Its twin, whose stores are seen before the task checks.
 pub(super) const IN_ORDER: Program = Program {
     name: "idle_signal_sc",
     about: "the same with SeqCst stores: right with store buffers, too",

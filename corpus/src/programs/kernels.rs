@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// A wait for the end that is empty.
 pub(super) const BARNES: Program = Program {
     name: "barnes",
-    about: "main does not wait for its worker before it looks whether it is done (SCTBench splash2.barnes)",
+    about: "main does not wait for its worker before it checks whether it is done (SCTBench splash2.barnes)",
     parameters: &[],
     settings: CALM_2,
     expected: Expected::Fail("assertion"),

@@ -229,7 +229,7 @@ fn increments_under_exchange(tasks: u64, lock: Ordering, unlock: Ordering) {
     assert_eq!(data.get(), tasks);
 }
 
-/// A lock that looks before it tries.
+/// A lock that loads before it tries.
 pub(super) const SPINLOCK: Program = Program {
     name: "spinlock-plain",
     about: "each task stores and reads plain data under a lock that is read until it is free, then exchanged",

@@ -84,7 +84,7 @@ impl ReaderWriterLock for Spinning {
 /// A reader is admitted with a writer.
 pub(super) const SPINNING_BROKEN: Program = Program {
     name: "reader_writer_lock",
-    about: "a lock in an atomic whose reader looks for a writer, then counts itself; two readers, one writer",
+    about: "a lock in an atomic whose reader checks for a writer, then counts itself; two readers, one writer",
     parameters: &[],
     settings: &[("preemptions", "2")],
     expected: Expected::Fail("assertion"),

@@ -28,11 +28,11 @@ pub(super) const BLUETOOTH_DRIVER_BAD: Program = Program {
     },
 };
 
-/// Its twin: the request is pending before it looks.
+/// Its twin: the request is pending before it checks.
 pub(super) const BLUETOOTH_DRIVER_FIXED: Program = twin(
     &BLUETOOTH_DRIVER_BAD,
     "bluetooth_driver_fixed",
-    "bluetooth_driver_bad, with a request that is counted before it looks whether the driver is stopping",
+    "bluetooth_driver_bad, with a request that is counted before it checks whether the driver is stopping",
     |_| {
         Driver::default().stopped_during(|driver| {
             driver.pending.fetch_add(1, SeqCst);
@@ -396,7 +396,7 @@ impl StringBuffer {
 /// A length that is stale when it is used.
 pub(super) const STRINGBUFFER: Program = Program {
     name: "stringbuffer-jdk1.4",
-    about: "a buffer is erased between an append's look at its length and its copying (SCTBench \
+    about: "a buffer is erased between an append's read of its length and its copying (SCTBench \
             CB.stringbuffer-jdk1.4)",
     parameters: &[],
     settings: CALM_2,

@@ -103,7 +103,7 @@ fn assert_sorted(array: &[AtomicUsize]) {
 /// More workers are taken than there are.
 pub(super) const MERGE_SORT: Program = Program {
     name: "merge_sort",
-    about: "each half of a part is sorted by a task of its own if there is one left, which is looked for and taken in two \
+    about: "each half of a part is sorted by a task of its own if there is one left, which is found and taken in two \
             steps (ConTest's MergeSort)",
     parameters: &[],
     settings: CALM_2,
@@ -123,7 +123,7 @@ pub(super) const MERGE_SORT: Program = Program {
 pub(super) const MERGE_SORT_FIXED: Program = twin(
     &MERGE_SORT,
     "merge_sort_fixed",
-    "merge_sort, with tasks that are looked for and taken in one step",
+    "merge_sort, with tasks that are found and taken in one step",
     |_| {
         sorting_by_halves(|left| {
             left.fetch_update(SeqCst, SeqCst, |left| (left > 0).then(|| left - 1))

@@ -1,4 +1,4 @@
-//! Tasks that wait for one another in loops which only look: spin locks, barriers, and some that wait for ever.
+//! Tasks that wait for one another in loops which only read: spin locks, barriers, and some that wait for ever.
 //!
 //! A plain access of the original is a relaxed atomic here.
 
@@ -86,7 +86,7 @@ fn increments_under_exchange(tasks: u64, lock: Ordering, unlock: Ordering) {
     assert_eq!(data.into_inner() as u64, tasks);
 }
 
-/// A lock that looks before it tries.
+/// A lock that loads before it tries.
 pub(super) const SPINLOCK: Program = Program {
     name: "spinlock",
     about: "each task stores and reads plain data under a lock that is read until it is free, then exchanged",
@@ -196,7 +196,7 @@ pub(super) const LOCK_DEADLOCK: Program = Program {
     },
 };
 
-/// A task that looks too early.
+/// A task that checks too early.
 pub(super) const SIMPLE_LIVELOCK: Program = Program {
     name: "simple-livelock",
     about: "y=1; wait for x || if y, x=1",

@@ -45,7 +45,7 @@ struct Pipe {
     readers: usize,
 }
 
-/// Two keyrings of which the first is looked at for both.
+/// Two keyrings of which the first is checked for both.
 pub(super) const CVE_2013_1792: Program = Program {
     name: "CVE-2013-1792",
     about: "two tasks install keyrings: the early check sees one that is set while the other is null \
@@ -131,7 +131,7 @@ pub(super) const CVE_2016_1972: Program = Program {
 pub(super) const CVE_2016_1972_FIXED: Program = twin(
     &CVE_2016_1972,
     "CVE-2016-1972_fixed",
-    "CVE-2016-1972, with an atomic count that is raised before the look whether it is done",
+    "CVE-2016-1972, with an atomic count that is raised before the check whether it is done",
     |_| {
         let (done, freed) = (AtomicBool::new(false), AtomicBool::new(false));
         let (waiters, lock) = (AtomicUsize::new(0), Mutex::new(()));

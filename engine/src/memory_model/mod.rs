@@ -99,8 +99,8 @@ pub trait MemoryModel: Send {
     fn places(&mut self, write: &MemoryAccess, places: &mut Vec<u32>);
 
     /// Returns `false` if the operation cannot read the listed store of this number, or come right after it, because of
-    /// operations on other variables. The default of the list is always consistent, and no execution goes on from what is
-    /// not.
+    /// operations on other variables. The default of the list is always consistent, and no execution continues from an
+    /// inconsistent one.
     ///
     /// It must not depend on operations of other tasks that come later in another order of the same events: what is
     /// consistent with some operations is consistent with fewer. `values` are those of all stores to the variable.

@@ -1,4 +1,4 @@
-//! Stronger orderings at places in the source, to see which failures they would mend.
+//! Stronger orderings at places in the source, to see which failures they would fix.
 
 use intermezzo_sdk::{MemoryOrder, SyncVarOp};
 

@@ -47,7 +47,7 @@ pub struct WaitLimits {
     pub may_end_spuriously: bool,
 }
 
-/// The reason for which a waiting operation continues.
+/// The reason why a waiting operation continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wake {
     /// A gate is open.

@@ -2,8 +2,8 @@
 //!
 //! Every blocking operation is one idea: *an operation passes when one of its gates is open*. The front end that owns
 //! an object opens and closes its gates as part of the operations it performs. A free lock has its gate open; an empty
-//! channel has its receiving gate closed. The engine keeps the set of enabled tasks in step, and needs to know nothing
-//! else about locks, channels or barriers.
+//! channel has its receiving gate closed. The engine updates the set of enabled tasks, and needs to know nothing else about
+//! locks, channels or barriers.
 
 use super::task_set::TaskSet;
 use crate::site::Site;
@@ -60,7 +60,7 @@ pub enum VarKind {
 }
 
 impl VarKind {
-    /// Returns the kind as reports call it.
+    /// Returns the name of the kind in reports.
     pub fn name(self) -> &'static str {
         match self {
             VarKind::Task => "task",
@@ -123,7 +123,7 @@ pub(crate) struct Reading {
     pub held: bool,
     /// A task that reads.
     pub reader: Option<u32>,
-    /// `true` if another one does, too.
+    /// `true` if another task reads, too.
     pub several: bool,
 }
 

@@ -14,18 +14,18 @@ pub enum Carrier {
     File,
 }
 
-/// The reason for which a token or a schedule file was refused, or a schedule does not fit.
+/// The reason why a token or a schedule file was refused, or does not belong to the program.
 ///
 /// Choices and characters are counted from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ScheduleError {
-    /// The text does not begin as a token does.
+    /// The text does not begin like a token.
     NotAToken {
         /// The text.
         found: String,
     },
-    /// The token holds a character that no token can hold.
+    /// The token contains a character that cannot be part of a token.
     BadCharacter {
         /// The character.
         found: char,
@@ -34,7 +34,7 @@ pub enum ScheduleError {
     },
     /// The token ends before its contents do.
     Truncated {
-        /// The number of bytes of contents that are there, checksum included.
+        /// The number of bytes of contents, including the checksum.
         bytes: usize,
     },
     /// The token continues after its last choice.
@@ -46,7 +46,7 @@ pub enum ScheduleError {
     ChecksumMismatch {
         /// The form of the schedule.
         carrier: Carrier,
-        /// The checksum that is written there.
+        /// The checksum in the text.
         found: String,
         /// The checksum of the contents.
         needed: String,

@@ -1,4 +1,4 @@
-//! A schedule: everything that reproduces one execution, and the two forms in which it is passed on.
+//! A schedule: the data that reproduce one execution, and the two forms in which it is passed on.
 //!
 //! A *token* (`imz1.…` to `imz3.…`) is one word to paste into a shell or a bug report. A *schedule file* is JSON to read,
 //! archive and compare. Both carry a version and a checksum. So a schedule that was cut short, altered, or written by
@@ -14,8 +14,8 @@
 //! Earlier versions had choices of the environment, too. Their bounds were for the whole execution, so that later
 //! operations had other choices. Such a schedule is refused.
 //!
-//! No version says that the program is still the recorded one. Its name is compared, and its package and target if
-//! both are known, but not its code. If the program has changed, the replay shows a divergence.
+//! A schedule does not identify the code of its program. The program's name is compared, and its package and target if
+//! both are known. If the code has changed, the replay shows a divergence.
 
 mod bits;
 mod choice;
@@ -81,7 +81,7 @@ impl TestBinary {
     /// The same if its plain memory is watched.
     const WATCHED: &str = "unmodified-races";
 
-    /// The beginning of the target of a program, as cargo has it.
+    /// The beginning of the target of a program, in cargo's form.
     const PROGRAM: &str = "main ";
 
     /// Returns the same binary, for a test that was not written for intermezzo; `watched` if its plain memory is.
@@ -108,7 +108,7 @@ impl TestBinary {
         self.cargo_target().len() < self.target.len()
     }
 
-    /// Returns the target as cargo has it.
+    /// Returns the target in cargo's form.
     pub fn cargo_target(&self) -> &str {
         match self.target.split_once(' ').unwrap_or((&self.target, "")) {
             (TestBinary::UNMODIFIED | TestBinary::WATCHED, target) => target,
@@ -127,7 +127,7 @@ impl TestBinary {
         self.cargo_program().is_some()
     }
 
-    /// Returns the kind and the name of the target as cargo has them, if a program is explored as a whole.
+    /// Returns the kind and the name of the target in cargo's form, if a program is explored as a whole.
     pub fn cargo_program(&self) -> Option<(&str, &str)> {
         self.cargo_target()
             .strip_prefix(TestBinary::PROGRAM)?
@@ -174,8 +174,8 @@ pub struct Schedule {
     pub warm_up: u32,
     /// The environment's possible actions in the execution.
     pub environment: Environment,
-    /// The number of visible operations after which the execution was abandoned, if it had not ended. Without it, an
-    /// endless execution would be another one each time the limit changes.
+    /// The number of visible operations after which the execution was abandoned, if it had not ended. Without it, the
+    /// length of an endless execution would depend on the limit at the time of the replay.
     pub steps: u64,
     /// The interval of the yields that counted for fairness: every N-th yield of a task; 1 unless set otherwise.
     pub fair_yields: u32,
@@ -253,7 +253,7 @@ impl Schedule {
     /// Parses a schedule that a user names on a command line or in `INTERMEZZO_REPLAY`: a token, or the path of a
     /// schedule file.
     ///
-    /// Text that begins like a token (`imz`, digits, a dot) is taken for one. A file of such a name is reached as
+    /// Text that begins like a token (`imz`, digits, a dot) is taken for one. Name a file like that with its directory:
     /// `./imz1.json`.
     ///
     /// # Errors
@@ -351,8 +351,8 @@ impl Schedule {
         Ok(self)
     }
 
-    /// Asserts that the choices are valid: if others were written, they could not be read back. The runtime records
-    /// only valid ones.
+    /// Asserts that the choices are valid, because invalid ones could not be read back. The runtime records only valid
+    /// ones.
     fn assert_real(&self) {
         for (index, choice) in self.choices.iter().enumerate() {
             assert!(

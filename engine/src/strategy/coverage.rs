@@ -1,11 +1,11 @@
-//! The executions that a search has run, and so the worth of a pass.
+//! Coverage: the executions that a search has run, and so the meaning of a pass.
 
 use super::RankBound;
 use crate::serial::{Deserialize, Serialize};
 use crate::words::plural;
 use std::fmt;
 
-/// The worth of a pass.
+/// The executions that were run, and so the meaning of a pass.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Coverage {
@@ -25,7 +25,7 @@ pub enum Coverage {
         /// Every execution within these bounds of a ranked search was run, if that says more.
         #[serde(skip_serializing_if = "Option::is_none")]
         rank: Option<RankBound>,
-        /// The reason for which the search ended there, if it did not end by itself.
+        /// The reason why the search ended there, if it did not end by itself.
         #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
@@ -118,7 +118,7 @@ impl Coverage {
         }
     }
 
-    /// Returns the same coverage, cut short for this reason; a reason that it already has stays.
+    /// Returns the same coverage, cut short for this reason. If it already has a reason, that one is kept.
     pub fn because(self, why: &str) -> Coverage {
         match self {
             Coverage::Exhaustive => Coverage::unbounded(why),
@@ -139,8 +139,8 @@ impl Coverage {
         }
     }
 
-    /// Returns the coverage in words, to be shown with findings or their absence. For a replay it says whether the
-    /// replay found anything.
+    /// Returns the coverage in words, to be shown with findings or their absence. For a replay, the text says whether it
+    /// found anything.
     pub fn with_findings(&self, any: bool) -> String {
         match self {
             Coverage::Replayed { .. } if !any => format!("{self}, and nothing was found"),

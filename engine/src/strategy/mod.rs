@@ -1,5 +1,5 @@
-//! The seam between the engine and its searches: a [`Strategy`] prescribes the first choices of the next execution, and
-//! is asked for those beyond.
+//! The interface between the engine and its searches: a [`Strategy`] prescribes the first choices of the next execution,
+//! and is asked for the choices that follow.
 //!
 //! The engine knows strategies by this trait only. The module also has the arguments of a strategy: the choice to be
 //! made ([`ChoicePoint`]), the next operation of a task ([`Operation`]), and the execution that has ended
@@ -57,8 +57,8 @@ pub trait Strategy: Send {
     /// choice: then the execution has departed from its schedule.
     fn choose(&mut self, point: &ChoicePoint<'_>) -> Option<u32>;
 
-    /// Returns `true` if the execution is to be given up, after `choose` has returned `None`: it counts, and is no finding.
-    /// `false` if it has departed from its schedule.
+    /// Called after `choose` has returned `None`. Returns `true` to give up the execution, which then counts and is not a
+    /// finding; `false` if it has departed from its schedule.
     fn gives_up(&mut self) -> bool {
         false
     }
@@ -115,7 +115,7 @@ pub trait Strategy: Send {
     /// Returns the strategy as one of which several processes can explore a share each.
     ///
     /// # Errors
-    /// It cannot be divided so. The text says why, and what to use instead.
+    /// If it cannot be divided in this way. The text says why, and what to use instead.
     fn partitioned(&mut self) -> Result<&mut dyn Partitioned, &'static str> {
         Err(
             "its next execution depends on those before, so shares would have to talk to each other: give \

@@ -22,7 +22,7 @@ pub struct Needs {
     /// `true` if no choice is offered where the test or the settings turn preemptions off. `false` for a replay, and
     /// for a search that omits executions according to the order of operations.
     pub scope: bool,
-    /// `true` if it draws its choices at random, and draws another one if it is asked again.
+    /// `true` if it draws its choices at random, so that repeating a decision may give another choice.
     pub draws: bool,
     /// `true` if each order of dependent steps is explored, without a bound on preemptions. Then a stale read is not
     /// offered if another order gives the same execution graph without it.
@@ -59,9 +59,9 @@ pub enum FallbackReason {
     FairInTime,
     /// A planned sequence of steps cannot be compared with another.
     Incomparable,
-    /// An execution that was planned for something new has shown nothing new.
+    /// An execution that was planned to show something new has shown nothing new.
     NothingNew,
-    /// There are too many traces without the bound that was asked for.
+    /// There are too many traces without the bound that was requested.
     TooMany,
 }
 

@@ -45,7 +45,7 @@ impl Partition {
     /// Returns the share with this number, from 1, of `total`.
     ///
     /// # Errors
-    /// There is no such share. The text says what would be right.
+    /// If there is no such share. The text says what would be valid.
     pub fn new(number: u32, total: u32) -> Result<Partition, String> {
         let none = Partition {
             levels: [Level::default(); LEVELS_MAX],
@@ -57,7 +57,7 @@ impl Partition {
     /// Returns the share with this number, from 1, of the `total` into which this share is divided.
     ///
     /// # Errors
-    /// There is no such share, or this one cannot be divided any more. The text says what would be right.
+    /// If there is no such share, or this one cannot be divided any more. The text says what would be valid.
     pub fn within(mut self, number: u32, total: u32) -> Result<Partition, String> {
         if total == 0 || total > SHARES_MAX {
             return Err(format!(

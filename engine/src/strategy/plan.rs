@@ -4,8 +4,8 @@ use crate::schedule::{Choice, ChoiceKind};
 
 /// The choices of the last execution, to be changed into those that the next one must make first.
 ///
-/// It counts how many choices stay the same. The engine's knowledge of that part of the last execution holds for the
-/// next one too.
+/// It counts the choices that stay the same. The engine's knowledge about that part of the last execution also holds for
+/// the next one.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
     choices: Vec<Choice>,
@@ -24,8 +24,8 @@ impl Plan {
         &self.choices
     }
 
-    /// Returns the choices if one of them chooses a value; otherwise none, so that those of the steps need not be looked
-    /// up.
+    /// Returns the choices if one of them chooses a value, and none otherwise. Then the choices of steps need not be
+    /// searched.
     #[inline(always)]
     pub fn choices_with_values(&self) -> &[Choice] {
         match self.values {
@@ -65,7 +65,7 @@ impl Plan {
     /// Takes another alternative at one choice.
     ///
     /// # Panics
-    /// There is no such choice, or no such alternative.
+    /// If there is no such choice or alternative.
     #[inline]
     pub fn take(&mut self, at: usize, alternative: u32) {
         let choice = &mut self.choices[at];

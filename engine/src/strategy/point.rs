@@ -12,7 +12,7 @@ use intermezzo_sdk::{SyncVar, TaskId};
 pub struct Hold {
     /// The task that is held back.
     pub task: u32,
-    /// The enabled task in whose favour; `None` if the task may not go for another reason.
+    /// The enabled task in whose favour it is held back; `None` if the reason is another one.
     pub awaited: Option<u32>,
     /// The steps of `task` that ended with a yield that counts, since `awaited` was first seen at one.
     pub yields: Vec<u32>,

@@ -13,8 +13,8 @@ pub struct SearchState {
 
 /// A search that a checkpoint can save.
 pub trait Resumable {
-    /// Returns `true` if the next execution must be prepared before `save`, because the search learns only then what
-    /// the last one showed. If there is no next one, `next` is called again when the worker continues.
+    /// Returns `true` if the next execution must be prepared before `save`, because the search processes the last one only
+    /// then. If there is no next one, `next` is called again when the worker continues.
     fn prepares_before_save(&self) -> bool {
         false
     }

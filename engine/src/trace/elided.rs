@@ -1,11 +1,11 @@
 //! Elided rounds of loops: they count as not having happened, though their steps were added to the trace before that
 //! was known. The papers call such a round a pure iteration.
 //!
-//! When a round fails, all steps from its first one on are undone and added again without the round's events. A step of
-//! which nothing is left stays as an empty one. If the search backtracks to before the round's end, the round has not
-//! failed yet, and its events are put back in the same way. For that a record of each step is kept.
+//! When a round fails, all steps from its first one on are undone and added again without the round's events. A step that
+//! loses all of its events stays as an empty one. If the search backtracks to a point before the round's end, the round
+//! has not failed yet, and its events are added again in the same way. For this, a record of each step is kept.
 //!
-//! The races of an elided operation remain: had it come earlier, it might have shown something else.
+//! The races of an elided operation remain: if it had come earlier, it might have had another result.
 
 use super::{Class, Key, Race, StepAccess, Trace, class_of};
 use crate::record::{Event, Gates, Task, Vars};
@@ -41,7 +41,7 @@ pub struct ElidedRound {
     pub at: usize,
 }
 
-/// The data needed to elide rounds and to put them back.
+/// The data needed to elide rounds and to restore them.
 #[derive(Default)]
 pub(super) struct Elided {
     records: Vec<Record>,
@@ -93,7 +93,7 @@ impl Trace {
         self.add_again(from, vars, tasks);
     }
 
-    /// Puts back the rounds that had not failed yet at the end of the remaining trace.
+    /// Restores the rounds that had not failed yet at the end of the remaining trace.
     pub(super) fn put_back_rounds(&mut self, vars: &Vars, tasks: &[Task]) {
         let mut from = self.steps.len();
         while let Some(elided) = &mut self.elided

@@ -39,8 +39,8 @@ type Shard<V> = HashMap<u128, V, ByFingerprint>;
 
 /// A map from fingerprints to values, up to a number of them.
 ///
-/// It has locks around std's tables, and uses no concurrent map from another crate. Such maps depend on crates that are
-/// tested with this one, and those could then not be patched to use it.
+/// It has locks around std's tables, and uses no concurrent map from another crate. Such maps depend on crates that users
+/// test with this one, and these could then not be patched to use it.
 pub struct Fingerprints<V> {
     shards: [Mutex<Shard<V>>; SHARDS],
     count: AtomicUsize,
@@ -48,7 +48,7 @@ pub struct Fingerprints<V> {
     full: AtomicBool,
 }
 
-/// Returns the memory that an entry takes, including the table's empty part: a table doubles when it is seven eighths
+/// Returns the memory that an entry takes, including the empty part of the table, which doubles when it is seven eighths
 /// full.
 const fn entry_bytes<V>() -> usize {
     2 * (size_of::<(u128, V)>() + 1)

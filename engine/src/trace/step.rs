@@ -20,8 +20,8 @@ pub struct Aside {
 pub enum Extra {
     /// Another access.
     Access(StepAccess),
-    /// The store that a memory model let the operation read, or come after: its number among those of the variable. The
-    /// order of the steps does not tell.
+    /// The store that the operation read, or came after, under a memory model: its number among those of the variable. It
+    /// does not follow from the order of the steps.
     Store(u32),
 }
 
@@ -93,7 +93,7 @@ pub struct Step {
 /// The index of a missing first entry: it orders nothing.
 pub const NOTHING: u32 = u32::MAX;
 
-/// A step that is being added, as far as its races need it.
+/// The data of a step that is being added, as far as they are needed to find its races.
 #[derive(Clone, Copy)]
 pub(super) struct Begun {
     pub(super) task: u32,

@@ -2,21 +2,21 @@
 
 use crate::report::count;
 
-/// The most failures of executions that were cut off that a note names.
+/// The largest number of failures that a note about executions that were cut off names.
 const SHOWN: usize = 3;
 
 /// The executions that were cut off: at most one for each worker.
 #[derive(Debug, Default)]
 pub(super) struct CutOffExecutions {
     executions: u64,
-    /// The most steps that one of them had taken.
+    /// The largest number of steps that one of them had taken.
     steps: u64,
-    /// The failures that they had shown, in words, each once.
+    /// The descriptions of their failures, each once.
     shown: Vec<String>,
 }
 
 impl CutOffExecutions {
-    /// Adds an execution that was cut off after this many steps, having shown these failures.
+    /// Adds an execution that was cut off after this many steps, with the failures that it had shown.
     pub(super) fn add(&mut self, steps: u64, shown: &[String]) {
         self.executions += 1;
         self.steps = self.steps.max(steps);

@@ -8,7 +8,7 @@ use intermezzo_engine::schedule::ScheduleError;
 use intermezzo_search::classic::maple::MemoError;
 use std::fmt;
 
-/// The reason for which an exploration was not begun, or has no result.
+/// The reason why an exploration was not begun, or has no result.
 #[derive(Debug)]
 pub enum ExploreError {
     /// The schedule to replay is of another test.

@@ -31,10 +31,10 @@ pub(super) struct Log {
 }
 
 impl Log {
-    /// Returns the log that the settings ask for.
+    /// Returns the log that the settings request.
     ///
     /// # Errors
-    /// Its file cannot be written.
+    /// If its file cannot be written.
     pub(super) fn open(settings: &Settings, program: &str) -> Result<Option<Log>, SettingError> {
         let Some(path) = &settings.log else {
             return Ok(None);
@@ -55,7 +55,7 @@ impl Log {
         }))
     }
 
-    /// Writes a line. That it cannot be written is no reason to stop.
+    /// Writes a line. If it cannot be written, the exploration continues.
     pub(super) fn say(&self, what: impl Display) {
         let seconds = self.began.elapsed().as_secs_f64();
         let line = format!("{seconds:9.3} s  {}: {what}\n", self.program);
@@ -110,7 +110,7 @@ struct Profile {
 }
 
 impl Profile {
-    /// Returns the profile of workers which spent this time while `elapsed` went by.
+    /// Returns the profile of workers that spent these times within `elapsed`.
     fn new(spent: &[TimeSpent], monitors: Duration, elapsed: Duration) -> Profile {
         let search = spent.iter().map(|spent| spent.search).sum();
         let running: Duration = spent.iter().map(|spent| spent.running).sum();

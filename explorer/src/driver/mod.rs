@@ -121,7 +121,7 @@ impl Exploration {
     /// Explores the test.
     ///
     /// # Errors
-    /// The settings contradict each other, or the checkpoint belongs to another search.
+    /// If the settings contradict each other, or the checkpoint belongs to another search.
     fn run(mut self, test: &(dyn Fn() + Sync), emergency: &Arc<Emergency>) -> Result<Report, ExploreError> {
         let kind = self.kind();
         let jobs = self.settings.jobs;
@@ -296,7 +296,7 @@ impl Exploration {
     /// Makes the monitors of each worker.
     ///
     /// # Errors
-    /// There are several workers or a checkpoint, and one of the monitors cannot be made more than once.
+    /// If there are several workers or a checkpoint, and one of the monitors cannot be created more than once.
     fn monitor_sets(&mut self) -> Result<Vec<Vec<Box<dyn Monitor>>>, ExploreError> {
         let jobs = self.settings.jobs;
         let name = if jobs > 1 { "jobs" } else { "checkpoint" };
@@ -561,7 +561,7 @@ fn work(
         }
         drop(inspector);
         let asked = soundness_asked(settings, common.kind);
-        // The executor is made for the search that was asked for, even if a weaker one has taken over: this keeps the
+        // The executor is made for the search that was requested, even if a weaker one has taken over: this keeps the
         // fingerprints of executions as they were before.
         let (first, weaker) = match common.books().planned > asked {
             true => (search::strategy(settings), Some(strategy)),

@@ -1,22 +1,22 @@
-//! The pace of a worker: how much it runs between two looks at the clock.
+//! The pace of a worker: how much it runs between two reads of the clock.
 
 use std::time::{Duration, Instant};
 
-/// The most executions between two looks at the clock.
+/// The most executions between two reads of the clock.
 const EXECUTIONS_MOST: u64 = 64;
 
-/// The most steps between two looks at the clock.
+/// The most steps between two reads of the clock.
 const STEPS_MOST: u64 = 4096;
 
-/// The time between two looks at the clock, roughly. A search of slow executions would otherwise take far longer than its
+/// The time between two reads of the clock, roughly. A search of slow executions would otherwise take far longer than its
 /// limit of time.
 const TIME: Duration = Duration::from_millis(5);
 
-/// The executions and steps of a worker since its last look at the clock.
+/// The executions and steps of a worker since its last read of the clock.
 pub(super) struct Pace {
     executions: u64,
     steps: u64,
-    /// The executions between two looks.
+    /// The executions between two reads.
     every: u64,
     last: Instant,
 }
@@ -38,13 +38,13 @@ impl Pace {
         self.steps += steps;
     }
 
-    /// Returns the number of executions since the last look if it is time for another one.
+    /// Returns the number of executions since the clock was last read if it is time to read it again.
     #[inline]
     pub(super) fn is_due(&mut self) -> Option<u64> {
         (self.executions >= self.every || self.steps >= STEPS_MOST).then(|| self.look(Instant::now()))
     }
 
-    /// Looks at the clock, and sets when to look again.
+    /// Reads the clock, and sets when to read it again.
     fn look(&mut self, now: Instant) -> u64 {
         let took = now.saturating_duration_since(std::mem::replace(&mut self.last, now));
         self.every = match took > TIME {

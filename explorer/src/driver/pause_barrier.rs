@@ -32,14 +32,14 @@ impl PauseBarrier {
         self.open().running += 1;
     }
 
-    /// Registers that a worker has stopped for now. The state that it published is up to date.
+    /// Registers that a worker has paused. The state that it published is up to date.
     pub(super) fn leave(&self) {
         self.lock().running -= 1;
         self.changed.notify_all();
     }
 
     /// Closes the gate, calls `tell` to notify the other workers, and waits until all of them have paused or left.
-    /// Returns `false` if another worker is doing so: then the caller has to pause.
+    /// Returns `false` if another worker has closed it already. Then the caller must pause.
     pub(super) fn close(&self, tell: impl FnOnce()) -> bool {
         let mut state = self.lock();
         if state.closed {

@@ -1,4 +1,4 @@
-//! The results of an exploration, entered into its report.
+//! Enters the results of an exploration into its report.
 
 use super::checkpoint::{Ending, Identity};
 use super::finding_set::{FINDINGS_MAX, FindingSet};
@@ -63,14 +63,14 @@ pub(super) struct Outcome<'a> {
     pub(super) books: Results,
     /// A summary of each worker.
     pub(super) done: Vec<Done>,
-    /// The traces, if they belong to just the executions that the report counts.
+    /// The traces, if they belong to exactly the executions that the report counts.
     pub(super) traces: Option<Fingerprints<()>>,
     /// `true` if a finding ended the search at once.
     pub(super) alone: bool,
     pub(super) progress: Option<OnProgress>,
     /// The share of the search that was explored, and the identity of the search; `None` for a whole search.
     pub(super) identity: Option<(Partition, Identity)>,
-    /// `true` if a part of the limits was kept for an exploration that follows.
+    /// `true` if a part of the limits was reserved for an exploration that follows.
     pub(super) keeps_rest: bool,
 }
 
@@ -335,7 +335,7 @@ impl Outcome<'_> {
     }
 }
 
-/// Returns what a report says of the share of the search that it is of.
+/// Returns the text of a report about its share of the search.
 fn share(
     settings: &Settings,
     share: Partition,
@@ -536,7 +536,7 @@ fn note_tally(report: &mut Report, tally: &Counts, settings: &Settings, weakened
 }
 
 impl Report {
-    /// Adds findings made after the search. A finding that is known already is only counted.
+    /// Adds findings after the search. A known finding is only counted.
     pub(crate) fn take_findings(&mut self, found: Vec<Finding>) {
         if found.iter().any(Finding::is_error) {
             self.first_failure.get_or_insert(self.executions);
@@ -550,7 +550,7 @@ impl Report {
         }
     }
 
-    /// Adds a note on the failures that the user's function settled, if there are any. `when` follows their number.
+    /// Adds a note on the failures that the user's function handled, if there are any. `when` follows their number.
     pub(crate) fn note_settled(&mut self, settled: u64, when: &str) {
         match settled {
             0 => {}

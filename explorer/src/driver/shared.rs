@@ -296,7 +296,7 @@ pub(super) struct Shared<'a> {
     before: Duration,
     /// The time at which the next checkpoint is due, in milliseconds since `began`.
     checkpoint_due: AtomicU64,
-    /// Executions counted so far; updated at each look at the clock.
+    /// Executions counted so far; updated at each read of the clock.
     executions: AtomicU64,
     /// Executions that workers may begin, and those that they began. Counted only if there is a limit.
     allowed: AtomicU64,
@@ -518,7 +518,7 @@ impl<'a> Shared<'a> {
         }
     }
 
-    /// Checks the clock and reports progress. `executions` is the number that the worker ran since its last look, and
+    /// Checks the clock and reports progress. `executions` is the number that the worker ran since its last check, and
     /// `share` the progress of the search, if known. Returns `true` if a checkpoint is due.
     pub(super) fn look(&self, executions: u64, share: Option<f64>) -> bool {
         let executions = self.executions.fetch_add(executions, Relaxed) + executions;

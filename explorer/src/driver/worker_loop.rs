@@ -37,7 +37,7 @@ pub(super) struct WorkerLoop<'a> {
     traces: FingerprintBatch,
     /// The number of executions that it ran.
     executions: u64,
-    /// The reduction that was asked for, and the current one.
+    /// The reduction that was requested, and the current one.
     asked: SoundReduction,
     planned: SoundReduction,
     /// The number of times that a weaker reduction had taken over when the current one began.
@@ -216,8 +216,8 @@ impl<'a> WorkerLoop<'a> {
         self.common.has_no_time();
     }
 
-    /// Returns `true` if an execution that followed its schedule belongs to another share of the search. What damages
-    /// the process is told by each share that sees it.
+    /// Returns `true` if an execution that followed its schedule belongs to another share of the search. But damage to the
+    /// process is reported by each share that has it.
     fn is_elsewhere(&mut self, executed: &ExecutionOutcome) -> bool {
         let damaged = |trouble: &Abnormal| trouble.damaged;
         if self.common.settings.partition.is_none()
@@ -255,7 +255,7 @@ impl<'a> WorkerLoop<'a> {
         self.common.settings.schedule(self.program, Vec::new(), premises)
     }
 
-    /// Does what is due between two executions. Returns `true` if another one is to be prepared.
+    /// Performs the work between two executions. Returns `true` if another execution must be prepared.
     #[inline]
     fn goes_on(&mut self) -> bool {
         if self.attempts.is_due() {

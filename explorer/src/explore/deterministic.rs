@@ -7,7 +7,7 @@ use crate::report::Report;
 use std::fmt::Debug;
 
 impl Explorer {
-    /// Explores a test that has to return the same in every execution, as `Debug` shows it.
+    /// Explores a test that must return the same value in every execution, compared by its `Debug` text.
     ///
     /// A value that differs from that of the default execution, in which no task is preempted, is a finding of the kind
     /// `determinism`. It has both values and both schedules. If the default execution does not return, nothing can be

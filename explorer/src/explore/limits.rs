@@ -50,7 +50,7 @@ impl Explorer {
     /// ```
     ///
     /// # Panics
-    /// No worker, or more than 1024.
+    /// If the number is 0 or more than 1024.
     pub fn jobs(self, jobs: usize) -> Explorer {
         self.set("jobs", jobs)
     }
@@ -72,7 +72,7 @@ impl Explorer {
     /// ```
     ///
     /// # Panics
-    /// There is no such share, or there are more than 4096.
+    /// If there is no such share, or there are more than 4096.
     pub fn partition(self, number: u32, total: u32) -> Explorer {
         self.set("partition", format!("{number}/{total}"))
     }
@@ -129,8 +129,8 @@ impl Explorer {
         self
     }
 
-    /// Makes every operation a schedule point, also those that commute with all operations of other tasks: creation, beginning
-    /// and end of tasks, joins, fences, choices, and closing one of several senders. Default: off.
+    /// Makes every operation a schedule point, also those that commute with all operations of other tasks: creation,
+    /// beginning and end of tasks, joins, fences, choices, and closing one of several senders. Default: off.
     ///
     /// A depth-first search without a reduction is then a brute-force reference for all others: it shows the same outcomes
     /// in many more executions. Its schedules replay with the same setting only.

@@ -69,7 +69,7 @@ impl Strategy {
     /// ```
     ///
     /// # Errors
-    /// There is none; the error says which there are.
+    /// If there is none with this name; the error lists them.
     pub fn named(name: &str) -> Result<Strategy, SettingError> {
         let kind: Result<StrategyKind, String> = name.trim().parse();
         kind.map(Strategy::from)

@@ -17,19 +17,19 @@ use intermezzo_engine::environment::Environment;
 use std::num::NonZero;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The number of executions that the second part may run however few the first part ran.
+/// The number of executions that the second part may run even if the first part ran fewer.
 const EXECUTIONS_ALWAYS: u64 = 1_000;
 
 /// The second part of a search.
 pub(super) struct SecondPart {
     exploration: Exploration,
-    /// The most executions that were asked for; `None` for the usual number.
+    /// The maximum number of executions that was requested; `None` for the usual number.
     most: Option<NonZero<u64>>,
 }
 
 impl SecondPart {
-    /// Returns the second part of an explorer's search. Returns `None` if there is to be none: another search was asked for,
-    /// or the first part has the memory model already, or a setting or a monitor cannot be combined with one.
+    /// Returns the second part of an explorer's search. Returns `None` if there is none: if another search was requested,
+    /// if the first part has the memory model already, or if a setting or a monitor cannot be combined with one.
     pub(super) fn of(explorer: &mut Explorer, program: &str, body: usize) -> Option<SecondPart> {
         let StrategyKind::Auto(options) = explorer.settings.strategy else {
             return None;

@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 /// A priority for best-first search that prefers a part of the code: it explores the executions first in which a task is
 /// let into an operation there.
 ///
-/// CHESS prefers a method so. Like every priority, it decides the order only.
+/// CHESS prefers a method in this way. Like every priority, it affects only the order.
 ///
 /// ```
 /// # use intermezzo_explorer as intermezzo;
@@ -24,7 +24,7 @@ use std::sync::{Mutex, PoisonError};
 /// ```
 pub struct Within {
     scope: Scope,
-    /// The reader of source files, and the places that it has looked at.
+    /// The reader of source files, and the places that were read.
     known: Mutex<(names::Reader, HashMap<Site, bool>)>,
 }
 
@@ -32,7 +32,7 @@ impl Within {
     /// Parses modules, types, functions and source files, as the setting `preempt` has them.
     ///
     /// # Errors
-    /// An entry is none of these; the text says what would be right.
+    /// If an entry is none of these; the text says what would be valid.
     pub fn parse(text: &str) -> Result<Within, String> {
         let scope = Scope::parse(text)?;
         if scope.is_empty() || scope.has_variables() {

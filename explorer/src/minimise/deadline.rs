@@ -1,7 +1,7 @@
-//! The deadline of minimising, which holds whatever executions are left.
+//! The deadline of minimising, which holds even if the budget of executions is not used up.
 //!
-//! Budgets of executions and steps end it first: they are the same on each machine, and so is the result. The clock is
-//! the last resort. A note says where it was needed.
+//! Usually the budgets of executions and steps end it first. They are the same on each machine, and so is the result. The
+//! clock is the last resort, and a note says if it was needed.
 
 use crate::settings::Settings;
 use intermezzo_engine::runtime::CutOffTime;
@@ -46,7 +46,7 @@ impl Deadline {
         )
     }
 
-    /// Returns the time at which executions are cut off that look for a smaller one.
+    /// Returns the time at which the executions of minimising are cut off.
     pub(super) fn cut_off_at(&self) -> CutOffTime {
         CutOffTime { at: self.at }
     }

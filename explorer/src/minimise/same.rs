@@ -4,7 +4,7 @@
 //! (`task 1`, `mutex 0.2`), and several tasks may come in another order. Places in the source and values count: an
 //! assertion that fails with another value is another failure.
 //!
-//! A monitor's finding is identified by the places in the source that it is about, or by its message if it has none.
+//! A monitor's finding is identified by its places in the source, or by its message if it has none.
 
 use crate::report::{Finding, FindingDetail, FoundBy};
 use intermezzo_sdk::{FindingKind, Severity};
@@ -62,7 +62,7 @@ pub(crate) fn same_place(one: &Finding, other: &Finding) -> bool {
     }
 }
 
-/// Returns the places in the source that the finding is about.
+/// Returns the places in the source of a finding.
 fn places(finding: &Finding) -> BTreeSet<String> {
     let named = finding.places.iter().map(|place| place.site.clone());
     let accesses = finding.deeds.iter().map(|deed| deed.site.clone());

@@ -1,4 +1,4 @@
-//! An execution as a list of blocks of steps, from which one that differs a little can be made.
+//! An execution as a list of blocks of steps, from which similar executions can be derived.
 //!
 //! A script is followed loosely. It names tasks by their creators instead of by index in a list of alternatives, so it
 //! still makes sense if an earlier change has added or removed alternatives. If the task that should run cannot, the
@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 pub(super) struct Block {
     task: u64,
     steps: u32,
-    /// `true` if it may begin with a preemption. Otherwise it waits until the task before it cannot continue.
+    /// `true` if it may begin with a preemption. Otherwise it waits until the previous task cannot continue.
     pub(super) preempts: bool,
 }
 
@@ -89,7 +89,7 @@ impl Script {
             .find(|&next| next > at + 1)
     }
 
-    /// Returns the script with the task's next block moved right behind this one.
+    /// Returns the script with the task's next block moved right after this one.
     pub(super) fn with_next_pulled(&self, at: usize) -> Option<Script> {
         let next = self.next_of_same(at)?;
         let mut script = self.clone();

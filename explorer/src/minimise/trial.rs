@@ -32,7 +32,7 @@ pub(super) struct Shown {
 }
 
 impl Shown {
-    /// Returns `true` if it is smaller than `best`, and does not say the same as another finding.
+    /// Returns `true` if it is smaller than `best`, and does not have the same message as another finding.
     pub(super) fn improves(&self, best: &Shown, others: &[&Finding]) -> bool {
         let says =
             |other: &&Finding| other.kind == self.finding.kind && other.message == self.finding.message;
@@ -50,7 +50,7 @@ pub(super) enum Trial {
     Shown(Box<Shown>),
     /// It departed from its schedule.
     Departed,
-    /// It crashed, and may have damaged the process: no other may follow.
+    /// It crashed, and may have damaged the process, so no other execution may follow.
     Crashed(Vec<Finding>),
 }
 

@@ -5,7 +5,7 @@
 //! before, and so on, with everything that may follow each time; states that were reached before are left out (`caching`
 //! in the crate `search`). The first execution that passes therefore has the longest beginning in common with the failing
 //! one, and every order of the tasks that shares more with it fails. The environment and `choose` act as in the failing
-//! execution: each task gets the answers that it got there, in order. A spurious wake-up that would end a deadlock mends
+//! execution: each task gets the answers that it got there, in order. A spurious wake-up that would end a deadlock fixes
 //! nothing, and neither does the absence of one that led to the failure. Beyond the budget, there is no turning point.
 //!
 //! The difference to that execution is two operations in the other order. It is shown if this order is enough: then all
@@ -33,7 +33,8 @@ const EXECUTIONS: u64 = 400;
 const REVERSALS_MAX: usize = 16;
 
 impl Minimiser<'_> {
-    /// Returns the turning point of the execution of a finding, which has this index in the report, if the budget is enough to find it.
+    /// Returns the turning point of the execution of a finding, which has this index in the report, if the budget is
+    /// enough to find it.
     pub(super) fn turning_point(
         &mut self,
         finding: &Finding,

@@ -1,4 +1,4 @@
-//! Advice on orderings: the operations on atomics and the fences that have to be stronger, so that a finding under a memory
+//! Advice on orderings: the operations on atomics and the fences that must be stronger, so that a finding under a memory
 //! model does not occur any more.
 //!
 //! A counterexample is an execution that shows the finding. A small set of places is chosen whose stronger orderings forbid
@@ -9,7 +9,7 @@
 //! TSO" (TACAS 2012). Differs: orderings are raised, the memory model is that of C++20, and sets of orderings that allow a
 //! counterexample are ruled out without a run of the test.
 //!
-//! If a counterexample is allowed even with `SeqCst` everywhere, no ordering mends the finding.
+//! If a counterexample is allowed even with `SeqCst` everywhere, no ordering fixes the finding.
 //!
 //! Misses: fences that could be added. Findings get no advice if there are too many executions with the stronger orderings
 //! to run all of them; a note says so.
@@ -42,14 +42,14 @@ const EXPLORATIONS: usize = 24;
 /// The time for a finding if the setting `minimise` does not limit it.
 const TIME: Duration = Duration::from_secs(60);
 
-/// The reason for which nothing is known if the time for a finding is over.
+/// The reason why nothing is known if the time for a finding is over.
 const OUT_OF_TIME: &str =
     "there was not enough time to find them (a larger `time` in the setting `minimise` gives more)";
 
 /// The result of an exploration with stronger orderings.
 enum Checked {
     /// The finding does not occur.
-    Mended,
+    Fixed,
     /// It occurs.
     Occurs(Counterexample),
     /// Neither is known, for this reason.
@@ -107,7 +107,7 @@ pub(crate) fn advise(report: &mut Report, apart: &Apart, test: &(dyn Fn() + Sync
                 report.orderings.push(advice);
             }
             Err(why) => report.note(&format!(
-                "finding {}: the orderings that mend it are not known: {why}",
+                "finding {}: the orderings that fix it are not known: {why}",
                 at + 1
             )),
         }
@@ -151,7 +151,7 @@ fn checked(report: &Report, in_time: bool) -> Checked {
         .all(|limit| matches!(limit, Limit::Fairness { .. }));
     let coverage = report.coverage();
     if is_fair && *coverage == narrowed(Coverage::Exhaustive, &narrowing) {
-        return Checked::Mended;
+        return Checked::Fixed;
     }
     Checked::Unknown(match coverage {
         Coverage::Bounded {
@@ -161,13 +161,13 @@ fn checked(report: &Report, in_time: bool) -> Checked {
         }
         _ if !in_time => OUT_OF_TIME.into(),
         _ => format!(
-            "there are too many executions to check what stronger orderings mend (`minimise` above {} checks more)",
+            "there are too many executions to check what stronger orderings fix (`minimise` above {} checks more)",
             Settings::default().minimise
         ),
     })
 }
 
-/// The search for the orderings that mend a finding.
+/// The search for the orderings that fix a finding.
 struct Search<'a> {
     apart: &'a Apart,
     test: &'a (dyn Fn() + Sync),
@@ -181,7 +181,7 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Returns the orderings that mend the finding; an empty list if no ordering does.
+    /// Returns the orderings that fix the finding; an empty list if no ordering does.
     ///
     /// # Errors
     /// Returns the reason if they are not known.
@@ -204,7 +204,7 @@ impl Search<'_> {
                 }
             };
             match self.check(choice::orders(&raise)) {
-                Checked::Mended => return Ok(raise),
+                Checked::Fixed => return Ok(raise),
                 Checked::Occurs(another) => counterexamples.push(another),
                 Checked::Unknown(why) => return Err(why),
             }

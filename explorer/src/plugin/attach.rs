@@ -72,7 +72,7 @@ type Make = Box<dyn Fn() -> Result<Box<dyn Monitor>, String> + Send + Sync>;
 /// left out if one of its name was attached in code.
 ///
 /// # Errors
-/// A monitor cannot be found or made, or is listed twice.
+/// If a monitor cannot be found or created, or is listed twice.
 pub(crate) fn attach(
     list: &[MonitorRequest],
     known: &NamedMonitors,

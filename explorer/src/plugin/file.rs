@@ -20,7 +20,7 @@ const MAGIC: [&[u8]; 3] = [b"\x7fELF", b"\xfe\xed\xfa", b"\xcf\xfa\xed\xfe"];
 /// Checks the file, and returns its full path.
 ///
 /// # Errors
-/// It is no plugin for this process.
+/// If it is not a plugin for this process.
 pub(super) fn look(path: &Path) -> Result<PathBuf, PluginProblem> {
     let unreadable = |error: io::Error| match error.kind() {
         io::ErrorKind::NotFound => PluginProblem::NoFile,

@@ -11,10 +11,10 @@ pub(super) fn is_path(name: &str) -> bool {
     name.contains(std::path::is_separator) || name.ends_with(DLL_SUFFIX)
 }
 
-/// Returns the file of the plugin of this name. `others` are monitors that are no plugins, for hints.
+/// Returns the file of the plugin of this name. `others` are monitors that are not plugins, for hints.
 ///
 /// # Errors
-/// It was not found.
+/// If it was not found.
 pub(super) fn find(name: &str, others: &[&str]) -> Result<PathBuf, PluginProblem> {
     if is_path(name) {
         return Ok(name.into());
@@ -31,7 +31,7 @@ pub(super) fn find(name: &str, others: &[&str]) -> Result<PathBuf, PluginProblem
     })
 }
 
-/// Returns what may have been meant, among these names and the libraries in these directories.
+/// Returns similar names, among these names and the libraries in these directories.
 fn hint(name: &str, others: &[&str], directories: &[PathBuf]) -> String {
     let libraries: BTreeSet<String> = directories
         .iter()

@@ -44,7 +44,7 @@ pub(super) fn alone() -> MutexGuard<'static, ()> {
 /// Loads the library.
 ///
 /// # Errors
-/// The loader refuses it.
+/// If the loader refuses it.
 pub(super) fn open(path: &Path) -> Result<Loaded, PluginProblem> {
     let not_loadable = |error: libloading::Error| {
         // The loader's own message is one level down, if there is one.
@@ -70,7 +70,7 @@ pub(super) fn open(path: &Path) -> Result<Loaded, PluginProblem> {
 /// Makes a monitor.
 ///
 /// # Errors
-/// The entry makes no monitor, or one that does not keep to the contract.
+/// If the entry creates no monitor, or one that does not keep the contract.
 pub(super) fn make(known: KnownEntry, arguments: &str) -> Result<Foreign, PluginProblem> {
     let KnownEntry { entry, version } = known;
     // SAFETY: it is the entry of a library that is never unloaded.

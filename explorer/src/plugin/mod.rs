@@ -1,12 +1,12 @@
 //! Monitors from files, which are checked, tried out in a child process, and loaded.
 //!
-//! A file is refused with a message if a problem shows before its code runs in this process. First its headers and its
-//! entry are read (`file.rs`). Then a child process loads it and makes the monitor once (`trial.rs`), so that damaged
-//! code crashes only the child. What is left is code that fails only in a callback: it is treated like any code of this
-//! process.
+//! A file is refused with a message if a problem is found before its code runs in this process. First its headers and its
+//! entry are read (`file.rs`). Then a child process loads it and creates the monitor once (`trial.rs`), so that damaged
+//! code crashes only the child. Code that fails only in a callback cannot be found in this way, and is treated like any
+//! other code of this process.
 //!
-//! A loaded library stays until the process ends. Libraries made by Rust are not built to be unloaded: their
-//! thread-locals may have destructors to run.
+//! A loaded library stays loaded until the process ends. Libraries written in Rust are not built to be unloaded, because
+//! their thread-locals may have destructors to run.
 
 mod attach;
 #[cfg(feature = "plugins")]
@@ -71,7 +71,7 @@ impl Plugin {
     /// Loads the monitor in this file, without arguments.
     ///
     /// # Errors
-    /// There is none that can be loaded, see [`PluginProblem`].
+    /// If it cannot be loaded, see [`PluginProblem`].
     pub fn load(path: impl AsRef<Path>) -> Result<Plugin, PluginError> {
         Plugin::load_with(path, "")
     }
@@ -79,7 +79,7 @@ impl Plugin {
     /// Loads the monitor in this file, with these arguments. Their meaning is up to the monitor.
     ///
     /// # Errors
-    /// There is none that can be loaded, see [`PluginProblem`]; or the monitor does not accept the arguments.
+    /// If it cannot be loaded, see [`PluginProblem`], or does not accept the arguments.
     pub fn load_with(path: impl AsRef<Path>, arguments: &str) -> Result<Plugin, PluginError> {
         let path = path.as_ref();
         let load = || {
@@ -101,11 +101,11 @@ impl Plugin {
     }
 
     /// Tries the file out and returns its properties, without loading it into this process. A child process loads it,
-    /// makes the monitor and calls it with an execution in which everything happens that a monitor can receive. On
-    /// systems other than Unix there is no such child process, and all of it happens in this one.
+    /// creates the monitor and calls it with an execution that has every event that a monitor can receive. On systems
+    /// other than Unix there is no such child process, and all of this happens in this process.
     ///
     /// # Errors
-    /// It cannot be loaded, or crashed while it was tried out.
+    /// If it cannot be loaded, or crashed while it was tried out.
     pub fn try_out(path: impl AsRef<Path>, arguments: &str) -> Result<Tried, PluginError> {
         let path = path.as_ref();
         let try_out = || trial::tried(&file::look(path)?, arguments, true);
@@ -114,17 +114,17 @@ impl Plugin {
 
     /// Returns the file of the plugin of this name: `libNAME.so`, or the platform's equivalent, with `_` for `-`.
     ///
-    /// It is looked for in the directories of `INTERMEZZO_PLUGIN_PATH`, in the directory of the running program and its
-    /// siblings, and in `target/debug` and `target/release` of the working directory and those above it. A name with a
-    /// path separator, or with the ending of libraries, is a path.
+    /// The search covers the directories of `INTERMEZZO_PLUGIN_PATH`, the directory of the running program and its
+    /// siblings, and `target/debug` and `target/release` of the working directory and its ancestors. A name with a path
+    /// separator, or with the extension of libraries, is a path.
     ///
     /// # Errors
-    /// It was not found. The error says where it was looked for.
+    /// If it was not found. The error names the directories.
     pub fn find(name: &str) -> Result<PathBuf, PluginError> {
         Plugin::find_beside(name, &[])
     }
 
-    /// Does the same. The hints include `others`, the names of monitors that are no plugins.
+    /// Does the same. The hints include `others`, the names of monitors that are not plugins.
     pub(crate) fn find_beside(name: &str, others: &[&str]) -> Result<PathBuf, PluginError> {
         find::find(name, others).map_err(|problem| PluginError::new(Path::new(name), problem))
     }
@@ -139,10 +139,10 @@ impl Plugin {
         self.monitor.plugin_version()
     }
 
-    /// Makes another monitor of the same kind, with the same arguments, for another worker.
+    /// Creates another monitor of the same kind, with the same arguments, for another worker.
     ///
     /// # Errors
-    /// The plugin made a monitor before, and now makes none.
+    /// If the plugin, which created a monitor before, now creates none.
     pub fn another(&self) -> Result<Plugin, PluginError> {
         let monitor = library::make(self.entry, &self.arguments)
             .map_err(|problem| PluginError::new(&self.path, problem))?;

@@ -1,13 +1,13 @@
 //! The trial of a plugin in a child process, where it can do no harm.
 //!
-//! The child is a copy of this process (`fork`), in which only the calling thread runs. It loads the library, makes the
-//! monitor, reports the result through a pipe, and exits at once. If damaged code crashes, loops or writes to stdout,
-//! only the child is affected.
+//! The child is a copy of this process (`fork`), in which only the calling thread runs. It loads the library, creates the
+//! monitor, reports the result through a pipe, and exits at once. If damaged code crashes, loops or writes to stdout, only
+//! the child is affected.
 //!
 //! Blind spot: changes that the plugin's code makes to files are real. The child may hang if the C library does not
 //! keep its allocator and its loader usable in a forked process with several threads (glibc and the systems of Apple
-//! and BSD do). Its time limit then makes the plugin look slow. The same holds if another thread of the program loads a
-//! library of its own at that moment; plugins are loaded one after the other.
+//! and BSD do). The plugin then seems to be too slow. The same holds if another thread of the program loads a library at
+//! that moment; plugins are loaded one after the other.
 
 use super::problem::PluginProblem;
 use super::{Tried, library};
@@ -27,7 +27,7 @@ enum Answer {
 /// Tries the plugin out. With a rehearsal, the monitor also receives an execution, twice.
 ///
 /// # Errors
-/// It cannot be loaded, or ended the process in which it was tried out.
+/// If it cannot be loaded, or ended the process in which it was tried out.
 pub(super) fn tried(path: &Path, arguments: &str, rehearse: bool) -> Result<Tried, PluginProblem> {
     match elsewhere::answer(|| answer(path, arguments, rehearse))? {
         Answer::Fine(tried) => Ok(tried),
@@ -97,7 +97,7 @@ mod elsewhere {
     /// The limit of time for a trial, in seconds, for plugins that wait for something.
     const SECONDS: u32 = 10;
 
-    /// The largest size of an answer, in bytes. Complaints are few.
+    /// The largest size of an answer, in bytes. Problems are few.
     const ANSWER_BYTES_MAX: u64 = 1 << 20;
 
     /// The signals of a crash. The child does not inherit how this process handles them.

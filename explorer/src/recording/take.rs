@@ -25,7 +25,7 @@ const STEPS_TRIED: u64 = 200_000;
 /// Everything that further executions need, except the test.
 pub(crate) struct Apart {
     pub(crate) settings: Settings,
-    /// The way in which source files are found.
+    /// The finder of source files.
     pub(crate) sources: Search,
     pub(crate) program: String,
     /// The address of the test's code.

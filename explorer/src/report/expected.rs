@@ -1,4 +1,4 @@
-//! Tests that declare what their exploration shows: a finding, which lets them pass, or figures.
+//! Tests that declare the expected result of their exploration: a finding, with which they pass, or figures.
 
 use super::{Coverage, Finding, Report, Verdict};
 use intermezzo_sdk::FindingKind;
@@ -26,10 +26,11 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Expected {
-    /// Some execution panics, an assertion that fails included, with a message that contains this text. Nothing else is
-    /// found, warnings excepted.
+    /// Some execution panics (a failing assertion counts) with a message that contains this text. There are no other
+    /// findings except warnings.
     Panic(String),
-    /// There is a finding of this kind, with a message that contains this text. Nothing else is found, warnings excepted.
+    /// There is a finding of this kind, with a message that contains this text. There are no other findings except
+    /// warnings.
     Finding(FindingKind, String),
     /// The exploration has exactly this many executions, traces, and so on. A replay may have others.
     Figure(Figure, u64),
@@ -45,7 +46,7 @@ pub enum Figure {
     Traces,
     /// The steps of the longest execution.
     Steps,
-    /// The most tasks of an execution, `main` included.
+    /// The largest number of tasks of an execution, including `main`.
     Tasks,
 }
 
@@ -153,7 +154,7 @@ impl fmt::Display for Expected {
 }
 
 impl Report {
-    /// Settles the verdict of a test that declares this.
+    /// Determines the verdict of a test that declares this.
     pub(crate) fn settle_expected(&mut self, expected: &[Expected]) {
         // An exploration that shows the expected findings passes, and only then its figures count.
         let findings = expected.iter().filter(|expected| expected.is_finding());
@@ -165,7 +166,7 @@ impl Report {
         }
     }
 
-    /// Settles the verdict of a test that expects these findings: each of them has to be shown, and no other error.
+    /// Determines the verdict of a test that expects these findings: it must have each of them, and no other error.
     fn settle_findings(&mut self, all: &[&Expected]) {
         if all.is_empty() || self.verdict == Verdict::Inconclusive {
             return;
@@ -203,7 +204,7 @@ impl Report {
         }
     }
 
-    /// Compares a figure. That of a replay says nothing.
+    /// Compares a figure. The figures of a replay are not compared.
     fn settle_figure(&mut self, expected: &Expected, figure: Figure, number: u64) {
         if self.verdict != Verdict::Pass || matches!(self.coverage, Coverage::Replayed { .. }) {
             return;

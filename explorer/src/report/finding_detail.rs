@@ -1,8 +1,8 @@
 //! A finding as data, and the words for it.
 //!
-//! The words are made from the data here: reports and pages lay them out by [`FindingDetail::lines`], and the minimiser
-//! compares findings by [`FindingDetail::without_names`]. Only identities of variables and places are looked for in
-//! words, to show names (`names`) and for baselines.
+//! The words are derived from the data: reports and pages get them from [`FindingDetail::lines`], and the minimiser
+//! compares findings by [`FindingDetail::without_names`]. The words are searched only for identities of variables and
+//! places, to show names (`names`) and for baselines.
 
 mod words;
 
@@ -289,8 +289,8 @@ impl FindingDetail {
             .collect()
     }
 
-    /// Returns the places in the source that it is about, as `file:line:column`. Monitors, divergences and hangs give
-    /// theirs in words.
+    /// Returns the places in the source that it names, as `file:line:column`. Those of monitors, divergences and hangs are
+    /// only in the words.
     pub fn sites(&self) -> Vec<&str> {
         match self {
             FindingDetail::Panic { panics, waiting } => [of_panics(panics), of_waiting(waiting)].concat(),
@@ -334,7 +334,7 @@ impl FindingDetail {
         )
     }
 
-    /// Returns the detail with variables called by these names. A panic's message is the user's, and stays.
+    /// Returns the detail with these names for variables. A panic's message is the user's, and is not changed.
     pub fn named(&self, names: &VarNames) -> FindingDetail {
         let mut detail = self.clone();
         let name = |var: &mut String| {

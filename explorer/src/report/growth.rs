@@ -48,7 +48,7 @@ impl Growth {
     /// Returns the growth of a figure with a parameter, as yet without values.
     ///
     /// # Errors
-    /// There is no figure of this name; the message lists those that there are.
+    /// If there is no figure with this name; the message lists all figures.
     pub fn named(parameter: &str, figure: &str) -> Result<Growth, String> {
         let Some(figure) = Figure::named(figure) else {
             let all: Vec<&str> = Figure::names().collect();

@@ -1,7 +1,8 @@
 //! Limits: what a search did not explore, by name.
 //!
-//! Coverage says how much of the stated environment was run. A limit is something that this environment leaves out, or
-//! that was kept out of the search. A limit is listed only if an execution met it. All of them are put into words here.
+//! Coverage describes how much of the stated environment was run. A limit is something that this environment does not
+//! contain, or that the search left out. A limit is listed only if an execution reached it. This module has the words for
+//! all limits.
 
 use super::{Coverage, WeakMemory};
 use intermezzo_engine::serial::{Deserialize, Serialize};
@@ -22,7 +23,8 @@ pub enum Limit {
         /// The name of the model, as for `Memory`.
         model: String,
     },
-    /// Under a memory model: processors other than x86, on which a compiler fence right after a read-modify-write is no fence.
+    /// Under a memory model: processors other than x86, on which a compiler fence right after a read-modify-write is no
+    /// fence.
     CompilerFences,
     /// Accesses of inline assembly to memory, while there are several tasks: they are no steps.
     Assembly,

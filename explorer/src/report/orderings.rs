@@ -1,8 +1,8 @@
-//! The orderings of atomics that would mend a finding, as they are reported.
+//! The orderings of atomics that would fix a finding, in the form of reports.
 
 use intermezzo_engine::serial::Serialize;
 
-/// The orderings that mend a finding under a memory model (`stale_reads`), or the fact that none does.
+/// The orderings that fix a finding under a memory model (`stale_reads`), or the fact that none does.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct OrderingAdvice {
     /// The finding, by its index in the report's list, from 0.
@@ -10,8 +10,8 @@ pub struct OrderingAdvice {
     /// The orderings that have to be stronger. With all of them the failure does not occur any more. Empty if it occurs even
     /// if every operation on an atomic and every fence is `SeqCst`.
     pub raise: Vec<StrongerOrdering>,
-    /// The number of executions in which that was checked: all that the test has with these orderings. 1 if there are none,
-    /// because one execution shows that no ordering helps.
+    /// The number of executions in which that was checked: all executions of the test with these orderings. 1 if there are
+    /// none, because one execution shows that no ordering helps.
     pub executions: u64,
 }
 
@@ -35,7 +35,7 @@ impl OrderingAdvice {
     /// Returns the advice in words.
     pub(crate) fn words(&self) -> String {
         if self.raise.is_empty() {
-            return "no ordering mends it: it also occurs with `SeqCst` for every operation on an atomic and every fence"
+            return "no ordering fixes it: it also occurs with `SeqCst` for every operation on an atomic and every fence"
                 .to_owned();
         }
         let one = |raise: &StrongerOrdering| {

@@ -57,7 +57,7 @@ pub(crate) fn listed_traces(traces: &Fingerprints<()>) -> Option<String> {
 /// Returns the number of different traces of several shares, given their [`Share::traces`].
 ///
 /// # Errors
-/// The index of the text that is malformed.
+/// Returns the index of the malformed text.
 pub fn united_traces<'a>(texts: impl Iterator<Item = &'a str>) -> Result<Option<u64>, usize> {
     let all: Fingerprints<()> = Fingerprints::new(usize::MAX);
     for (at, text) in texts.enumerate() {

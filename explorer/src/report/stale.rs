@@ -6,8 +6,8 @@ use super::{Effect, Finding, FindingEvent, number};
 const NEWER_MAX: usize = 3;
 
 impl Finding {
-    /// Returns a sentence for each read that did not return the newest value, and for each store that took its place
-    /// before a newer one. There are some only under a memory model (`stale_reads`).
+    /// Returns a sentence for each read that did not return the newest value, and for each store that was placed before a
+    /// newer one in the modification order. There are such operations only under a memory model (`stale_reads`).
     ///
     /// ```
     /// # use intermezzo_explorer as intermezzo;

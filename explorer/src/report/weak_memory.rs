@@ -1,4 +1,4 @@
-//! The second part of an exploration, under a memory model, in its report.
+//! The part of a report about the second part of an exploration, under a memory model.
 
 use super::{Coverage, Limit, Report, Verdict, count};
 use intermezzo_engine::runtime::interrupt::interrupted;
@@ -113,7 +113,7 @@ impl Report {
         }
     }
 
-    /// Adds a limit that executions under a memory model met.
+    /// Adds a limit that executions under a memory model reached.
     fn take_limit(&mut self, limit: Limit) {
         let same = |known: &&mut Limit| discriminant(*known) == discriminant(&limit);
         match (self.limits.iter_mut().find(same), &limit) {

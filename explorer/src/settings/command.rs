@@ -21,7 +21,7 @@ pub struct CommandSettings {
     pub sarif: Option<PathBuf>,
     /// `true` if findings are printed as annotations of GitHub.
     pub annotations: bool,
-    /// `true` if a run without an explored test is no failure.
+    /// `true` if a run without an explored test does not fail.
     pub allow_none: bool,
 }
 
@@ -77,7 +77,7 @@ impl CommandSetting {
     /// Returns the setting of the command with this name.
     ///
     /// # Errors
-    /// There is no setting of that name; the text names all.
+    /// If there is no setting with that name; the text names all settings.
     pub fn named(name: &str) -> Result<&'static CommandSetting, String> {
         ALL.iter().find(|setting| setting.name == name).ok_or_else(|| {
             let known = ALL.map(|setting| setting.name);
@@ -92,7 +92,7 @@ impl CommandSetting {
     /// Sets it from text.
     ///
     /// # Errors
-    /// The setting has no such value; the text says what to give instead.
+    /// If the setting has no such value; the text says which values it has.
     pub fn set(&self, settings: &mut CommandSettings, value: &str) -> Result<(), String> {
         (self.field)(settings).read(value.trim())
     }

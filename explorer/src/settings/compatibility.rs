@@ -12,7 +12,7 @@ type Reason = Option<&'static str>;
 /// Checks that settings can be combined.
 ///
 /// # Errors
-/// They cannot; the error names one of them, and the reason.
+/// If they cannot; the error names one of them, and the reason.
 pub(super) fn check(settings: &Settings) -> Result<(), SettingError> {
     first([
         ("strategy", strategy(settings)),
@@ -45,7 +45,7 @@ pub(super) fn check_custom(settings: &Settings) -> Result<(), SettingError> {
 /// Checks that this build writes and reads the files that settings name.
 ///
 /// # Errors
-/// It does not.
+/// If it does not.
 pub(super) fn check_files(settings: &Settings) -> Result<(), SettingError> {
     let reason = |is_named: bool| (is_named && !cfg!(feature = "files")).then_some(NO_FILES);
     first([

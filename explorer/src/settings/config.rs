@@ -87,7 +87,7 @@ impl Config {
     /// there is none.
     ///
     /// # Errors
-    /// It cannot be read, or is not valid.
+    /// If it cannot be read, or is not valid.
     pub fn find(from: &Path) -> Result<Option<Config>, ConfigError> {
         for directory in from.ancestors() {
             let path = directory.join(FILE);
@@ -105,7 +105,7 @@ impl Config {
     /// directory upwards.
     ///
     /// # Errors
-    /// It cannot be read, or is not valid.
+    /// If it cannot be read, or is not valid.
     pub fn of_directory(directory: &Path) -> Result<Option<Config>, ConfigError> {
         match std::env::var_os("INTERMEZZO_CONFIG") {
             Some(path) if path == "none" => Ok(None),
@@ -117,7 +117,7 @@ impl Config {
     /// Reads this file.
     ///
     /// # Errors
-    /// It cannot be read, or is not valid.
+    /// If it cannot be read, or is not valid.
     pub fn read(path: &Path) -> Result<Config, ConfigError> {
         toml_text::open(path, Config::parse)
     }
@@ -125,7 +125,7 @@ impl Config {
     /// Parses a file's text.
     ///
     /// # Errors
-    /// It is not TOML, or has a key that is no setting, or a value that does not fit; the error names the place.
+    /// If it is not TOML, or has a key that is not a setting, or a value that does not fit; the error names the place.
     pub fn parse(path: &Path, text: &str) -> Result<Config, ConfigError> {
         toml_text::config(path, text)
     }

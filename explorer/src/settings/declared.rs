@@ -101,7 +101,7 @@ impl Setting {
         SETTINGS.iter().find(|setting| setting.name == name)
     }
 
-    /// Sets it from text; the error says what would be right.
+    /// Sets it from text; the error says what would be valid.
     pub(super) fn set(&self, settings: &mut Settings, text: &str) -> Result<(), String> {
         let mut changed = settings.clone();
         for text in self.in_turn(text) {
@@ -278,15 +278,15 @@ settings {
         formerly: &[("quiet_atomics", "`ordered-atomics` instead of `true`")],
         in_checkpoints: true;
     preemptions: Option<u32> = None,
-        "Most preemptions in an execution",
+        "Limits the number of preemptions in an execution",
         in_checkpoints: true;
-    /// `None` for no limit; or, with `auto` and no limit on time, for 50,000.
+    /// `None` means no limit, but 50,000 with `auto` and no limit on time.
     executions: Option<u64> = None,
-        "Most executions";
-    /// `Duration::MAX` for no limit. `None`: two minutes where executions are not limited either, else no limit. The
-    /// execution that runs is finished.
+        "Limits the number of executions";
+    /// `Duration::MAX` means no limit. `None` means two minutes if executions are not limited either, and otherwise no
+    /// limit.
     time: Option<Duration> = None,
-        "Most seconds for each exploration"
+        "Limits the time of each exploration, in seconds"
         => (("SECONDS", "seconds, `none`, or `auto`: two minutes where `executions` are not limited either"),
             |s, v| match v {
                 "auto" => { s.time = None; Ok(()) }
@@ -299,9 +299,9 @@ settings {
                 Some(Duration::MAX) => "none".into(),
                 Some(time) => time.show(),
             });
-    /// By default CHESS's own limit.
+    /// The default is CHESS's own limit.
     steps: u64 = 20_000,
-        "Most steps in an execution; one that takes more is a finding",
+        "Limits the number of steps in an execution; one that takes more is a finding",
         group: Group::Execution, in_checkpoints: true;
     seed: u64 = 0,
         "Seed of the search's own randomness"
@@ -331,7 +331,7 @@ settings {
         => (("SHARE", partition::VALUES),
             |s, v| partition::parse(v).map(|partition| s.partition = partition),
             |s| partition::show(s.partition));
-    /// Those attached to the explorer by hand come before.
+    /// Monitors that were attached to the explorer in code come before these.
     monitors: Vec<MonitorRequest> = Vec::new(),
         "Adds a monitor to those on by default, by the name in `monitor list` or the path of a plugin"
         => (("NAME[:ARGS]", MONITORS),
@@ -354,7 +354,7 @@ settings {
         group: Group::Output, advanced: true;
     /// Each line has its time. Several tests may have one file.
     log: Option<PathBuf> = None,
-        "Adds lines to this file: the events of the search, and where its time went",
+        "Adds lines to this file: the events of the search, and how its time was spent",
         group: Group::Output, advanced: true;
     environment: Environment = Environment::default(),
         "Actions of the environment: how often waits end early, weak operations fail, and so on, in each task"
@@ -380,7 +380,7 @@ settings {
         ],
         group: Group::Execution, advanced: true, in_checkpoints: true;
     spin_loops: SpinLoops = SpinLoops::Park,
-        "Treatment of loops that only wait: disable the task after a failed round, or from the first round on once the loop was seen to wait, or run every round"
+        "Treatment of loops that only wait: disable the task after a failed round; or from the first round on, once the loop was seen to wait; or run every round"
         => (("NAME", "`park`, `assume` or `run`; `park,fair_yields=3` counts only every third yield of a task for fairness"),
             |s, v| {
                 // `-assume` is for commands that take the assumption away, and nothing else.
@@ -430,46 +430,46 @@ settings {
         advanced: true, in_checkpoints: true;
     /// `None` if they are not measured. The search `maple` measures them anyway, with options of its own.
     iroots: Option<IRootOptions> = None,
-        "Measures which iRoots are exposed (patterns of dependencies between places of two tasks), whatever the search"
+        "Measures which iRoots are exposed (patterns of dependencies between places of two tasks), with any search"
         => ("BOOL|LIST", "`true`, `false`, or `window=20,memo=FILE`"),
         formerly: &[
             ("iroot_window", "`window=N`, or `strategy` `maple(window=N)`"),
             ("memo", "`memo=FILE`, or `strategy` `maple(memo=FILE)`"),
         ],
         advanced: true;
-    /// It is then no finding. By default it is a deadlock.
+    /// By default such an execution is a finding, a deadlock.
     deadlocks_allowed: bool = false,
         "Lets an execution end with tasks that wait for ever",
         group: Group::Execution, advanced: true, in_checkpoints: true;
-    /// For all findings together: fewest preemptions, then fewest context switches, then fewest steps. By default a moment
-    /// for a short test.
+    /// The limit is for all findings together. Executions with fewer preemptions are searched, then with fewer context
+    /// switches, then with fewer steps. The default takes a moment for a short test.
     minimise: u64 = 1_000,
-        "Most executions to make a finding smaller; 0 leaves it as it was found",
+        "Limits the number of executions that minimise findings; 0 leaves findings as they were found",
         accepts: "a number; `1000,time=60` allows a minute for it instead of 10 seconds, and `time=none` any time. If the setting `time` ends the search, a quarter of that is the limit",
         members: &[Member::new("time", |s| &mut s.minimise_time)],
         formerly: &[("minimise_time", "`time=SECONDS`")],
         advanced: true;
-    /// A static of std's `OnceLock`, for example, whose first use does more than later ones. Bugs of that first use are then not
-    /// found. Each of several workers does so, one after the other.
+    /// An example is a static of std's `OnceLock`, whose first use does more than later ones. Bugs of that first use are
+    /// then not found. Each of several workers runs these executions, one worker after the other.
     warm_up: u32 = 0,
         "Executions before the search that are not judged, for state that a test sets up once and keeps",
         accepts: "a number; `0,retries=5` retries an execution that departed from its prescribed choices up to five times instead of twice",
         members: &[Member::new("retries", |s| &mut s.retries)],
         advanced: true, in_replays: true, in_checkpoints: true;
-    /// A task that takes more is a finding, and ends the exploration. A task that is able to run counts only while it has a
-    /// processor. Works on Linux for x86-64 and aarch64. By default far more than tests of concurrent code compute between two
-    /// operations, and less than people wait.
+    /// A task that takes longer is a finding, and ends the exploration. The time of a task that is able to run counts only
+    /// while it has a processor. Works on Linux on x86-64 and aarch64. The default is far longer than tests of concurrent
+    /// code compute between two operations, and shorter than users wait.
     hang: Option<Duration> = Some(Duration::from_secs(10)),
-        "Most seconds that a task may run or be blocked without a visible operation, and that an execution may take",
+        "Limits the seconds that a task runs or is blocked without a visible operation, and those of an execution",
         accepts: "seconds, or `none`; `10,execution=60` also ends an execution that takes longer than a minute",
         members: &[Member::new("execution", |s| &mut s.execution_time)],
         group: Group::Execution, advanced: true, in_replays: true;
     journal: JournalAt = JournalAt::Usual,
-        "Directory that keeps the choices of the running execution in case the process dies"
+        "Directory for a file with the choices of the running execution, which remains if the process is killed"
         => ("DIR", "a directory, `usual` or `none`"),
         group: Group::Execution, advanced: true;
-    /// By default as std's threads, where there are enough addresses: untouched pages cost nothing. The least is enough for
-    /// a panic hook, which takes some 20 KiB in a debug build.
+    /// The default is that of std's threads if there are enough addresses, because untouched pages cost nothing. The
+    /// minimum is enough for a panic hook, which takes some 20 KiB in a debug build.
     stack_bytes as "stack": usize = if size_of::<usize>() < 8 { 256 << 10 } else { 2 << 20 },
         "Bytes of each task's stack, and limits for the stacks of all tasks",
         accepts: "bytes, at least 32768; `tasks=4096` limits the tasks of an execution; `forgotten=268435456` limits the bytes of stacks that unfinished tasks may leave behind: further tasks are unwound", placeholder: "BYTES",
@@ -482,67 +482,67 @@ settings {
         group: Group::Execution, advanced: true, in_replays: true, in_checkpoints: true;
 }
 others {
-    /// The bytes that a search may use to remember states and traces, in the setting `reduction`. By default those of some ten
-    /// million states.
+    /// The bytes that a search may use to remember states and traces, in the setting `reduction`. The default is enough for
+    /// some ten million states.
     cache_bytes: usize = 1 << 30;
-    /// The most retries of an execution that departed from its prescribed choices, in the setting `warm_up`.
+    /// The maximum number of retries of an execution that departed from its prescribed choices, in the setting `warm_up`.
     ///
-    /// It departs because the test does something that the schedule does not determine. If none of the retries follows the
-    /// choices, that is a finding, and the search ends. With `keep_going` it continues without the executions that would have
-    /// begun like that one, and the coverage says so. By default CHESS's own number.
+    /// An execution departs because the test does something that the schedule does not determine. If none of the retries
+    /// follows the choices, that is a finding, and the search ends. With `keep_going` it continues without the executions
+    /// that would have begun like that one, and the coverage says so. The default is CHESS's own number.
     retries: u32 = 2;
     /// The time between two checkpoints, or two memos of iRoots.
     checkpoint_every: Duration = Duration::from_secs(10);
     /// Only every yield of this number of a task counts for fairness.
     fair_yields: u32 = 1;
-    /// The most time to replay findings and make them smaller, for all of them together; after the limit of `time`, at most a
-    /// quarter of that. `None` for no limit. By default more than the usual executions take, unless single steps of the test
-    /// are slow.
+    /// The maximum time to replay and minimise findings, for all of them together; after the limit of `time`, at most a
+    /// quarter of that. `None` means no limit. The default is longer than the usual executions take, unless single steps of
+    /// the test are slow.
     minimise_time: Option<Duration> = Some(Duration::from_secs(10));
-    /// The most tasks of an execution; one that creates more is a finding. By default far more than a test of schedules
-    /// needs: clocks of that many tasks take some hundred megabytes, and their stacks as much.
+    /// The maximum number of tasks of an execution; one that creates more is a finding. The default is far more than a test
+    /// of schedules needs: the clocks of as many tasks take some hundred megabytes, and so do their stacks.
     tasks: u32 = 4_096;
     /// The bytes of stacks that may be lost to unfinished tasks.
     ///
-    /// A task that an execution leaves unfinished, after a deadlock for example, is *forgotten*, as a thread is when its
-    /// process ends: none of its destructors runs, and everything it owns is lost. Beyond the limit it is *unwound* by a
-    /// panic at the operation before which it stands, so that everything is dropped; a note says so. Code that was not
-    /// written to unwind there may then misbehave. With 0 tasks are always unwound: for a test whose destructors have to
-    /// run, because they free what outlives an execution. By default the stacks of some 8,000 tasks.
+    /// A task that an execution leaves unfinished, after a deadlock for example, is *forgotten*, like a thread when its
+    /// process ends: none of its destructors runs, and everything that it owns is lost. Beyond the limit it is *unwound* by
+    /// a panic at its next operation, so that everything is dropped; a note says so. Code that was not written to unwind
+    /// there may then misbehave. With 0, tasks are always unwound. Use this for a test whose destructors must run because
+    /// they free something that outlives an execution. The default is enough for the stacks of some 8,000 tasks.
     forgotten_bytes: usize = 256 << 20;
-    /// The number, from 1, of the execution that a search which draws at random begins with, after those it learns from;
-    /// `None` for the first. It is part of the setting `seed`.
+    /// The number, from 1, of the first execution of a search that draws executions at random, after those from which it
+    /// learns. `None` means 1. It is part of the setting `seed`.
     first_execution: Option<u64> = None;
-    /// The most time that one execution may take, however much it does; `None` for no limit. More is a finding of the kind
-    /// `hang`, with the place of the task that ran last. It is part of the setting `hang`.
+    /// The maximum time of one execution, even if it performs operations; `None` means no limit. A longer one is a finding
+    /// of the kind `hang`, with the place of the task that ran last. It is part of the setting `hang`.
     execution_time: Option<Duration> = None;
     /// The places where tasks are not preempted, in the setting `preempt`.
     preempt_not_in: Scope = Scope::default();
-    /// `true` if the accesses of data races become schedule points, in a search that continues after findings: it then starts
-    /// again, to explore the consequences of their order. With several workers, a checkpoint or `ordered-atomics` this is
-    /// off, and a note says so where there are races. It is part of the setting `data_points`.
+    /// `true` if the accesses of data races become schedule points, in a search that continues after findings. The search
+    /// then starts again, to explore the consequences of their order. With several workers, a checkpoint or
+    /// `ordered-atomics` this is off, and a note says so if there are races. It is part of the setting `data_points`.
     preempt_at_races: bool = true;
-    /// `true` if every operation is a schedule point: a reference for tests of the engine itself, with no name of its own.
+    /// `true` if every operation is a schedule point: a reference for tests of the engine itself, without a name.
     #[doc(hidden)]
     every_operation: bool = false;
-    /// The steps, in all executions, that the long search without the bound has at a time: some tenths of a second. It has no
-    /// name of its own.
+    /// The steps, in all executions, that the long search without the bound has at a time: some tenths of a second. It has
+    /// no name.
     #[doc(hidden)]
     steps_without_bound: u64 = 500_000;
-    /// `true` if an execution that reaches the limit of steps is given up, and is no finding. For drop-ins of tools that do
-    /// so; it has no name of its own.
+    /// `true` if an execution that reaches the limit of steps is given up, and is not a finding. For drop-ins of tools that
+    /// do so; it has no name.
     #[doc(hidden)]
     long_allowed: bool = false;
-    /// `true` if no execution is run after the search, unless findings are made smaller. For drop-ins of tools that run none,
-    /// whose tests may count them; it has no name of its own.
+    /// `true` if no execution is run after the search, unless findings are minimised. For drop-ins of tools that run none,
+    /// whose tests may count them; it has no name.
     #[doc(hidden)]
     as_found: bool = false;
-    /// `true` if a task that reads what a reader-writer lock guards cannot read it once more. For drop-ins of tools in which
-    /// it cannot; it has no name of its own.
+    /// `true` if a task that has read-locked a reader-writer lock cannot read-lock it again. For drop-ins of tools in which
+    /// it cannot; it has no name.
     #[doc(hidden)]
     reads_once: bool = false;
-    /// `true` if an execution may use objects that an earlier one has left, in the state in which they are. For drop-ins of
-    /// tools that look for tests which depend on that; it has no name of its own.
+    /// `true` if an execution may use objects of an earlier one, in the state in which that left them. For drop-ins of
+    /// tools that find tests which depend on that; it has no name.
     #[doc(hidden)]
     keeps_objects: bool = false;
 }
@@ -575,7 +575,7 @@ fn seed(text: &str) -> Result<(u64, Option<u64>), String> {
 /// Returns the setting of this name.
 ///
 /// # Errors
-/// There is none; the text says what to give instead, as far as it is known.
+/// If there is none; the text suggests another one if possible.
 pub(super) fn find(name: &str) -> Result<&'static Setting, String> {
     find_or(name, &[])
 }

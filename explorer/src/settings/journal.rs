@@ -5,7 +5,7 @@ use intermezzo_search::value::Value;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-/// The directory of the journals, which keep the running execution in case the process ends in the middle of it.
+/// The directory of the journals, which keep the choices of the running execution if the process ends in the middle of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum JournalAt {
     /// `intermezzo/journal` in the directory that cargo builds in; `intermezzo-journal` with other temporary files for a
@@ -14,7 +14,7 @@ pub enum JournalAt {
     Usual,
     /// This directory.
     Directory(PathBuf),
-    /// None: nothing is kept.
+    /// None: no journal is written.
     Off,
 }
 

@@ -113,7 +113,7 @@ impl Layers {
     /// upwards, or from the current directory if cargo does not name the package's.
     ///
     /// # Errors
-    /// Some layer is not valid. The error names it, and the place.
+    /// If some layer is not valid. The error names it, and the place.
     pub fn of_test(
         program: &str,
         attribute: &[(&str, &str)],

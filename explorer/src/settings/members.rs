@@ -1,6 +1,6 @@
 //! Settings with members: `1000,time=60` is a number of executions, and a limit of time.
 //!
-//! A text changes only what it names: `time=60` leaves the number of executions.
+//! A text changes only the parts that it names: `time=60` does not change the number of executions.
 
 use super::Settings;
 use intermezzo_engine::suggest::did_you_mean;
@@ -38,7 +38,7 @@ impl Member {
         }
     }
 
-    /// Sets it from text; the error says what would be right.
+    /// Sets it from text; the error says what would be valid.
     pub(super) fn set(&self, settings: &mut Settings, text: &str) -> Result<(), String> {
         within(self.range, text)
             .and_then(|()| (self.field)(settings).read(text))
@@ -59,7 +59,7 @@ impl<'t> Parts<'t> {
     /// Takes the members from the end of a text: before them a path may have commas in it.
     ///
     /// # Errors
-    /// A member is misspelled, or comes before the value.
+    /// If a member is misspelled, or comes before the value.
     pub(super) fn of(text: &'t str, known: &'static [Member]) -> Result<Parts<'t>, String> {
         let mut members = Vec::new();
         let mut rest = Some(text);

@@ -18,7 +18,7 @@ const NODE_TOTAL: &str = "CI_NODE_TOTAL";
 /// Parses a share.
 ///
 /// # Errors
-/// It is none, or the environment does not say which one it is. The text says what would be right.
+/// If it is not a share, or the environment does not say which share it is. The text says what would be valid.
 pub(super) fn parse(text: &str) -> Result<Option<Partition>, String> {
     parse_with(text, &|name| {
         env::var(name).ok().filter(|value| !value.is_empty())

@@ -22,7 +22,7 @@ pub(crate) fn table_bytes(settings: &Settings) -> usize {
     settings.cache_bytes / 2
 }
 
-/// Returns the search of these settings, which were checked, or the share of it that they ask for.
+/// Returns the search of these settings, which were checked, or the share of it that they select.
 pub(crate) fn strategy(settings: &Settings) -> Box<dyn Strategy> {
     let mut search = whole(settings);
     if let Some(partition) = settings.partition
@@ -70,7 +70,7 @@ fn whole(settings: &Settings) -> Box<dyn Strategy> {
 }
 
 /// Returns the search that takes over if a program does something for which the reduction is not sound. It keeps to the
-/// bound that was asked for, unless it has an allowance without it. The first `drawn` samples were drawn before.
+/// bound that was requested, unless it has an allowance without it. The first `drawn` samples were drawn before.
 pub(crate) fn weaker(
     settings: &Settings,
     sound: SoundReduction,
@@ -107,7 +107,7 @@ pub(crate) fn weaker(
     })
 }
 
-/// Returns the allowance of the first search without the bound that was asked for. It is short, so that a small search
+/// Returns the allowance of the first search without the bound that was requested. It is short, so that a small search
 /// within the bound begins soon, and shorter still if the search seems far from its end.
 pub(crate) fn first_allowance(settings: &Settings) -> Allowance {
     Allowance::of(settings.steps_without_bound / 4).that_may_end_early()

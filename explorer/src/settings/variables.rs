@@ -1,5 +1,5 @@
-//! Environment variables: those of settings, and those by which the command line and the overlays of std speak to each other
-//! and to the library.
+//! Environment variables: those of settings, and those by which the command line, the overlays of std and the library
+//! communicate.
 
 use super::{Layer, Origin, SettingError, declared};
 use intermezzo_engine::suggest::did_you_mean;
@@ -9,16 +9,16 @@ use std::env;
 /// The directory of the overlays: cargo's, and that of the command line when cargo calls it as the compiler.
 pub const OVERLAYS: &str = "INTERMEZZO_OVERLAYS";
 
-/// The compiler's wrapper that the user has.
+/// The user's own wrapper of the compiler.
 pub const NEXT_WRAPPER: &str = "INTERMEZZO_NEXT_WRAPPER";
 
-/// `1` if accesses to plain memory are to be seen, otherwise `0`.
+/// `1` if accesses to plain memory are watched, otherwise `0`.
 pub const WATCHES: &str = "INTERMEZZO_RACES";
 
 /// `1` if programs are explored as a whole, otherwise `0`.
 pub const PROGRAMS: &str = "INTERMEZZO_PROGRAMS";
 
-/// The arguments that a replay needs besides the token, in JSON: a list of words, each as a shell takes it.
+/// The arguments that a replay needs in addition to the token, in JSON: a list of words, each quoted for a shell.
 pub const REPLAY_WITH: &str = "INTERMEZZO_REPLAY_WITH";
 
 /// The commands before and after each execution of a program.
@@ -69,7 +69,7 @@ const OTHERS: [&str; 23] = [
 /// Returns the settings for which there are variables.
 ///
 /// # Errors
-/// A variable of the prefix sets nothing: it is misspelled. Or the seed of the test is none.
+/// If a variable with the prefix sets nothing, because it is misspelled, or if the seed of the test is invalid.
 pub(super) fn layers() -> Result<Vec<Layer>, SettingError> {
     let variable = |setting: &str| format!("{PREFIX}{}", setting.to_uppercase());
     let known: Vec<(&str, String)> = declared::SETTINGS

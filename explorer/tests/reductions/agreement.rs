@@ -40,7 +40,7 @@ impl Random {
 /// another reduction may have taken over.
 ///
 /// # Errors
-/// The program is too large.
+/// If the program is too large.
 pub(crate) fn agree<O: Ord + Debug + Send>(
     program: &impl Debug,
     settings: &[(&str, &str)],

@@ -1,4 +1,4 @@
-//! `std::collections::HashMap`, whose keys for hashing can be fixed.
+//! `std::collections::HashMap`, with hash keys that can be fixed.
 
 use super::table::hash_table;
 use crate::hash::RandomState;
@@ -85,7 +85,7 @@ impl<K, V, S> HashMap<K, V, S> {
 }
 
 impl<K: Eq + Hash, V, S: BuildHasher> HashMap<K, V, S> {
-    /// Returns the place of a key, with or without a value.
+    /// Returns the entry for a key, occupied or vacant.
     pub fn entry(&mut self, key: K) -> Entry<'_, K, V> {
         self.0.entry(key)
     }
@@ -131,7 +131,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> HashMap<K, V, S> {
     /// Returns the values of these keys, which can be changed.
     ///
     /// # Safety
-    /// No two keys are equal.
+    /// No two keys may be equal.
     pub unsafe fn get_disjoint_unchecked_mut<Q: Hash + Eq + ?Sized, const N: usize>(
         &mut self,
         keys: [&Q; N],

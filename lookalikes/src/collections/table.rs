@@ -67,7 +67,7 @@ macro_rules! hash_table {
             /// Makes room for this many more elements.
             ///
             /// # Panics
-            /// There is not enough memory.
+            /// If there is not enough memory.
             pub fn reserve(&mut self, additional: usize) {
                 self.0.reserve(additional);
             }
@@ -75,7 +75,7 @@ macro_rules! hash_table {
             /// Makes room for this many more elements.
             ///
             /// # Errors
-            /// There is not enough memory.
+            /// If there is not enough memory.
             pub fn try_reserve(
                 &mut self,
                 additional: usize,

@@ -94,7 +94,7 @@ impl<T> Arc<T> {
     /// Returns the value, if this is the only handle that keeps it alive.
     ///
     /// # Errors
-    /// It is not. The error holds the handle.
+    /// If there is another handle. The error holds this handle.
     #[track_caller]
     pub fn try_unwrap(this: Self) -> Result<T, Self> {
         let turn = this.share.turn(SyncVarOp::CountDown, Site::caller());
@@ -169,7 +169,7 @@ impl Arc<dyn Any + Send + Sync> {
     /// Returns the same handle, if the value is of this type.
     ///
     /// # Errors
-    /// It is not. The error holds the handle.
+    /// If there is another handle. The error holds this handle.
     pub fn downcast<T: Any + Send + Sync>(self) -> Result<Arc<T>, Self> {
         let Arc { share, inner } = self;
         match inner.downcast() {

@@ -45,7 +45,7 @@ pub type AtomicPtr<T> = Atomic<*mut T>;
 /// Issues an atomic fence: `std::sync::atomic::fence`.
 ///
 /// # Panics
-/// The ordering is `Relaxed`.
+/// If the ordering is `Relaxed`.
 #[track_caller]
 pub fn fence(order: Ordering) {
     assert!(
@@ -78,7 +78,7 @@ pub fn fence(order: Ordering) {
 /// two are a fence here, too, if the code is compiled for x86. Otherwise a compiler fence orders nothing between tasks.
 ///
 /// # Panics
-/// The ordering is `Relaxed`.
+/// If the ordering is `Relaxed`.
 #[track_caller]
 pub fn compiler_fence(order: Ordering) {
     std::sync::atomic::compiler_fence(order);

@@ -77,7 +77,7 @@ impl Condvar {
     /// Releases the guard's mutex and waits; takes the mutex again before it returns.
     ///
     /// # Errors
-    /// The mutex is poisoned when it is taken again.
+    /// If the mutex is poisoned when it is taken again.
     #[track_caller]
     pub fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> LockResult<MutexGuard<'a, T>> {
         let (guard, _) = self.wait_for(guard, None, Site::caller());
@@ -87,7 +87,7 @@ impl Condvar {
     /// Waits as long as the condition holds.
     ///
     /// # Errors
-    /// The mutex is poisoned when it is taken again.
+    /// If the mutex is poisoned when it is taken again.
     #[track_caller]
     pub fn wait_while<'a, T, F: FnMut(&mut T) -> bool>(
         &self,
@@ -103,7 +103,7 @@ impl Condvar {
     /// Waits for at most this many milliseconds; the flag is `false` if the time was up.
     ///
     /// # Errors
-    /// The mutex is poisoned when it is taken again.
+    /// If the mutex is poisoned when it is taken again.
     #[deprecated(since = "1.6.0", note = "replaced by `wait_timeout`")]
     #[track_caller]
     pub fn wait_timeout_ms<'a, T>(
@@ -118,7 +118,7 @@ impl Condvar {
     /// Waits for at most this long.
     ///
     /// # Errors
-    /// The mutex is poisoned when it is taken again.
+    /// If the mutex is poisoned when it is taken again.
     #[track_caller]
     pub fn wait_timeout<'a, T>(
         &self,
@@ -132,7 +132,7 @@ impl Condvar {
     /// Waits as long as the condition holds, and at most this long.
     ///
     /// # Errors
-    /// The mutex is poisoned when it is taken again.
+    /// If the mutex is poisoned when it is taken again.
     #[track_caller]
     pub fn wait_timeout_while<'a, T, F: FnMut(&mut T) -> bool>(
         &self,

@@ -47,7 +47,7 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
     /// Returns the value; made now if this is its first use. Waits if another task is making it.
     ///
     /// # Panics
-    /// The closure panics, or did before.
+    /// If the closure panics, or panicked before.
     #[track_caller]
     pub fn force(this: &LazyLock<T, F>) -> &T {
         let poison = Poison::Panics(POISONED);
@@ -67,7 +67,7 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
     /// Returns the value of a lazy value that is not shared; it is made now if this is its first use.
     ///
     /// # Panics
-    /// The closure panics, or did before.
+    /// If the closure panics, or panicked before.
     #[track_caller]
     pub fn force_mut(this: &mut LazyLock<T, F>) -> &mut T {
         if let Lazy::Closure(_) = this.initialisation.get_mut() {

@@ -110,7 +110,7 @@ impl<T> Sender<T> {
     /// Sends a message.
     ///
     /// # Errors
-    /// The receiver is gone. The error holds the message.
+    /// If the receiver is gone. The error contains the message.
     #[track_caller]
     pub fn send(&self, t: T) -> Result<(), SendError<T>> {
         self.sending.send(t, Site::caller())
@@ -121,7 +121,7 @@ impl<T> SyncSender<T> {
     /// Sends a message, waiting for room.
     ///
     /// # Errors
-    /// The receiver is gone. The error holds the message.
+    /// If the receiver is gone. The error contains the message.
     #[track_caller]
     pub fn send(&self, t: T) -> Result<(), SendError<T>> {
         self.sending.send(t, Site::caller())
@@ -130,7 +130,7 @@ impl<T> SyncSender<T> {
     /// Sends a message if there is room; with a bound of 0, if the receiver waits.
     ///
     /// # Errors
-    /// There is no room, or the receiver is gone. The error holds the message.
+    /// If there is no room, or the receiver is gone. The error contains the message.
     #[track_caller]
     pub fn try_send(&self, t: T) -> Result<(), TrySendError<T>> {
         self.sending.try_send(t, Site::caller())
@@ -141,7 +141,7 @@ impl<T> Receiver<T> {
     /// Returns the next message, waiting for it.
     ///
     /// # Errors
-    /// There is none, and all senders are gone.
+    /// If there is no message, and all senders are gone.
     #[track_caller]
     pub fn recv(&self) -> Result<T, RecvError> {
         self.receiving.recv(Site::caller())
@@ -150,7 +150,7 @@ impl<T> Receiver<T> {
     /// Returns the next message, if it is there.
     ///
     /// # Errors
-    /// There is none; the error says whether all senders are gone.
+    /// If there is no message; the error says if all senders are gone.
     #[track_caller]
     pub fn try_recv(&self) -> Result<T, TryRecvError> {
         self.receiving.try_recv(Site::caller())
@@ -159,7 +159,7 @@ impl<T> Receiver<T> {
     /// Returns the next message, waiting for it at most this long.
     ///
     /// # Errors
-    /// There is none; the error says whether all senders are gone.
+    /// If there is no message; the error says if all senders are gone.
     #[track_caller]
     pub fn recv_timeout(&self, timeout: Duration) -> Result<T, RecvTimeoutError> {
         // A time that no clock can represent is no limit.

@@ -101,7 +101,7 @@ impl<T> Mutex<T> {
     /// Returns the data.
     ///
     /// # Errors
-    /// The mutex is poisoned; the error holds the data.
+    /// If the mutex is poisoned; the error holds the data.
     pub fn into_inner(self) -> LockResult<T> {
         let body = self.object.into_inner();
         result(body.poisoned.into_inner(), body.data.into_inner())
@@ -112,7 +112,7 @@ impl<T: ?Sized> Mutex<T> {
     /// Takes the lock, waiting until it is free.
     ///
     /// # Errors
-    /// The mutex is poisoned: a task panicked while it held it. The error holds the guard.
+    /// If the mutex is poisoned: a task panicked while it held it. The error holds the guard.
     #[track_caller]
     pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
         let site = Site::caller();
@@ -174,7 +174,7 @@ impl<T: ?Sized> Mutex<T> {
     /// Takes the lock if it is free.
     ///
     /// # Errors
-    /// It is not free (or, if the environment allows that, the attempt just fails), or it is poisoned.
+    /// If it is not free (or if the attempt fails spuriously, where the environment allows that), or it is poisoned.
     #[track_caller]
     pub fn try_lock(&self) -> TryLockResult<MutexGuard<'_, T>> {
         let site = Site::caller();
@@ -235,7 +235,7 @@ impl<T: ?Sized> Mutex<T> {
     /// Returns the data of a mutex that is not shared.
     ///
     /// # Errors
-    /// The mutex is poisoned; the error holds the data.
+    /// If the mutex is poisoned; the error holds the data.
     pub fn get_mut(&mut self) -> LockResult<&mut T> {
         // SAFETY: `&mut self` guarantees that it is not shared.
         let body = unsafe { &mut *self.object.get_mut() };

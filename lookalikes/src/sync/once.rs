@@ -445,7 +445,7 @@ impl Once {
     /// Runs `f` if this is the first call; waits if another task runs it.
     ///
     /// # Panics
-    /// `f` panics, or the closure of an earlier call did.
+    /// If `f` panics, or the closure of an earlier call did.
     #[track_caller]
     pub fn call_once<F: FnOnce()>(&self, f: F) {
         self.initialisation.call(Site::caller(), POISONED, |_, _| f());
@@ -454,7 +454,7 @@ impl Once {
     /// Runs `f` if no call has ended without a panic; waits if another task runs one.
     ///
     /// # Panics
-    /// `f` panics.
+    /// If `f` panics.
     #[track_caller]
     pub fn call_once_force<F: FnOnce(&OnceState)>(&self, f: F) {
         self.initialisation
@@ -470,7 +470,7 @@ impl Once {
     /// Waits until a call of another task has ended.
     ///
     /// # Panics
-    /// That call panicked.
+    /// If that call panicked.
     #[track_caller]
     pub fn wait(&self) {
         self.initialisation.wait(Site::caller(), POISONED);

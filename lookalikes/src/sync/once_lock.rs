@@ -40,7 +40,7 @@ impl<T> OnceLock<T> {
         self.initialisation.get_mut().as_mut()
     }
 
-    /// Returns the value; waits until another task has put it there.
+    /// Returns the value; waits until another task has stored it.
     #[track_caller]
     pub fn wait(&self) -> &T {
         let value = self.initialisation.wait(Site::caller(), Poison::Ignored);
@@ -50,7 +50,7 @@ impl<T> OnceLock<T> {
     /// Stores a value.
     ///
     /// # Errors
-    /// There is one already. The error holds the new one.
+    /// If there is one already. The error contains the new one.
     #[track_caller]
     pub fn set(&self, value: T) -> Result<(), T> {
         let mut value = Some(value);
@@ -65,11 +65,11 @@ impl<T> OnceLock<T> {
         }
     }
 
-    /// Returns the value; `f` makes it if there is none. Waits if another task is making it. If `f` itself calls this
+    /// Returns the value; `f` creates it if there is none. Waits if another task is creating it. If `f` itself calls this
     /// function, it waits for ever.
     ///
     /// # Panics
-    /// `f` panics; the cell stays empty then.
+    /// If `f` panics. The cell then stays empty.
     #[track_caller]
     pub fn get_or_init<F: FnOnce() -> T>(&self, f: F) -> &T {
         let value = self

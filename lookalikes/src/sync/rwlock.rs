@@ -1,9 +1,9 @@
 //! `std::sync::RwLock`. Releasing is a visible operation too, because a `try_write` elsewhere can observe it.
 //!
-//! Readers and writers have no priority over each other: any task that finds its gate open may go. Misses: a reader
-//! that a waiting writer keeps out, which std allows. So a task that reads twice, with a writer that waits in between,
-//! is not reported as the deadlock that it is on some systems, and a `try_read` does not fail because a writer waits. The
-//! engine (`runtime/reading.rs`) notes where that could make a difference, and a limit in the report says so.
+//! Readers and writers have no priority over each other: any task with an open gate may continue. Misses: readers that a
+//! waiting writer keeps out, which std allows. So a task that takes two read locks, with a writer that waits in between, is
+//! not reported as a deadlock, which it is on some systems, and a `try_read` does not fail because a writer waits. The
+//! engine (`runtime/reading.rs`) notes where this could make a difference, and the report then has a limit.
 
 use super::mutex::result;
 use super::poison::{self, Poison, is_withdrawn};
@@ -62,7 +62,7 @@ impl Holders {
     }
 }
 
-/// A way to hold a lock: the gate it needs, and its effect on the lock.
+/// A mode in which a lock is held: the gate that it needs, and its effect on the lock.
 struct Mode {
     gate: Gates,
     acquire: SyncVarOp,
@@ -279,7 +279,7 @@ impl<T> RwLock<T> {
     /// Returns the data.
     ///
     /// # Errors
-    /// The lock is poisoned; the error holds the data.
+    /// If the lock is poisoned; the error holds the data.
     pub fn into_inner(self) -> LockResult<T> {
         let body = self.object.into_inner();
         result(body.state.poisoned.into_inner(), body.data.into_inner())
@@ -287,10 +287,10 @@ impl<T> RwLock<T> {
 }
 
 impl<T: ?Sized> RwLock<T> {
-    /// Takes a share of the lock, waiting until no task writes.
+    /// Takes the lock for reading, waiting until no task writes.
     ///
     /// # Errors
-    /// The lock is poisoned: a task panicked while it wrote. The error holds the guard.
+    /// If the lock is poisoned: a task panicked while it wrote. The error holds the guard.
     #[track_caller]
     pub fn read(&self) -> LockResult<RwLockReadGuard<'_, T>> {
         let hold = self.acquire(READ, Site::caller());
@@ -300,17 +300,18 @@ impl<T: ?Sized> RwLock<T> {
     /// Takes the lock exclusively, waiting until no task reads or writes.
     ///
     /// # Errors
-    /// The lock is poisoned: a task panicked while it wrote. The error holds the guard.
+    /// If the lock is poisoned: a task panicked while it wrote. The error holds the guard.
     #[track_caller]
     pub fn write(&self) -> LockResult<RwLockWriteGuard<'_, T>> {
         let hold = self.acquire(WRITE, Site::caller());
         RwLockWriteGuard::of(hold)
     }
 
-    /// Takes a share of the lock if no task writes.
+    /// Takes the lock for reading if no task writes.
     ///
     /// # Errors
-    /// A task writes (or, if the environment allows that, the attempt just fails), or the lock is poisoned.
+    /// If a task writes (or if the attempt fails spuriously, where the environment allows that), or the lock is
+    /// poisoned.
     #[track_caller]
     pub fn try_read(&self) -> TryLockResult<RwLockReadGuard<'_, T>> {
         let hold = self
@@ -322,7 +323,7 @@ impl<T: ?Sized> RwLock<T> {
     /// Takes the lock exclusively if no task reads or writes.
     ///
     /// # Errors
-    /// A task does (or, if the environment allows that, the attempt just fails), or the lock is poisoned.
+    /// If a task does (or if the attempt fails spuriously, where the environment allows that), or the lock is poisoned.
     #[track_caller]
     pub fn try_write(&self) -> TryLockResult<RwLockWriteGuard<'_, T>> {
         let hold = self
@@ -452,7 +453,7 @@ impl<T: ?Sized> RwLock<T> {
     /// Returns the data of a lock that is not shared.
     ///
     /// # Errors
-    /// The lock is poisoned; the error holds the data.
+    /// If the lock is poisoned; the error holds the data.
     pub fn get_mut(&mut self) -> LockResult<&mut T> {
         // SAFETY: `&mut self` guarantees that it is not shared.
         let body = unsafe { &mut *self.object.get_mut() };

@@ -3,8 +3,8 @@
 //! Inside an execution each task has its own values, kept in the task's entry under the address of the key. Outside,
 //! the values are std's: the macro declares a thread-local of std, with the key around it.
 //!
-//! As in std, a value is made at its first use. Values with a destructor are dropped at the end of the task, those made
-//! last first. Once its destructor begins, a value can no longer be accessed.
+//! As in std, a value is created at its first use. Values with a destructor are dropped at the end of the task, in the
+//! reverse order of their creation. Once its destructor begins, a value can no longer be accessed.
 
 use crate::cell::Cell as OwnCell;
 use crate::traits::opaque;
@@ -102,8 +102,8 @@ impl<T: 'static> LocalKey<T> {
         LocalKey { outside, init }
     }
 
-    /// Returns the current task's value. If there is none yet it is made: from `given`, if that is there, otherwise by
-    /// the key's initialiser.
+    /// Returns the current task's value. If there is none yet, it is created from `given` if that is `Some`, and otherwise
+    /// by the key's initialiser.
     fn inside(&'static self, engine: Engine, given: &mut Option<T>) -> Result<*const T, AccessError> {
         let key = std::ptr::from_ref(self).addr();
         let task = engine.task();
@@ -138,7 +138,7 @@ impl<T: 'static> LocalKey<T> {
     /// Calls the closure with this thread's value, which is made first if there is none yet.
     ///
     /// # Errors
-    /// The value is being dropped, or was.
+    /// If the value is being dropped, or was dropped.
     pub fn try_with<F, R>(&'static self, f: F) -> Result<R, AccessError>
     where
         F: FnOnce(&T) -> R,
@@ -153,7 +153,7 @@ impl<T: 'static> LocalKey<T> {
     /// Calls the closure with this thread's value, which is made first if there is none yet.
     ///
     /// # Panics
-    /// The value is being dropped, or was.
+    /// If the value is being dropped, or was dropped.
     #[track_caller]
     pub fn with<F, R>(&'static self, f: F) -> R
     where
@@ -165,7 +165,7 @@ impl<T: 'static> LocalKey<T> {
         }
     }
 
-    /// Makes the current task's value from `given`, or stores into it if there is one already.
+    /// Creates the current task's value from `given`, or stores `given` if there is a value already.
     #[track_caller]
     fn put_inside(&'static self, engine: Engine, given: T, store: impl FnOnce(&T, T)) {
         let mut given = Some(given);
@@ -190,7 +190,7 @@ impl<T: 'static> LocalKey<Cell<T>> {
     /// Stores a value. The initialiser does not run.
     ///
     /// # Panics
-    /// This thread's cell is being dropped, or was.
+    /// If this thread's cell is being dropped, or was dropped.
     #[track_caller]
     pub fn set(&'static self, value: T) {
         match Engine::current() {
@@ -206,7 +206,7 @@ impl<T: 'static> LocalKey<OwnCell<T>> {
     /// Stores a value. Inside an exploration the initialiser does not run.
     ///
     /// # Panics
-    /// This thread's cell is being dropped, or was.
+    /// If this thread's cell is being dropped, or was dropped.
     #[track_caller]
     pub fn set(&'static self, value: T) {
         match Engine::current() {
@@ -226,7 +226,7 @@ macro_rules! of_cells {
             /// Returns a copy of the value.
             ///
             /// # Panics
-            /// This thread's cell is being dropped, or was.
+            /// If this thread's cell is being dropped, or was dropped.
             #[track_caller]
             pub fn get(&'static self) -> T
             where
@@ -238,7 +238,7 @@ macro_rules! of_cells {
             /// Returns the value, and leaves the default in its place.
             ///
             /// # Panics
-            /// This thread's cell is being dropped, or was.
+            /// If this thread's cell is being dropped, or was dropped.
             #[track_caller]
             pub fn take(&'static self) -> T
             where
@@ -250,7 +250,7 @@ macro_rules! of_cells {
             /// Stores a value, and returns the value before.
             ///
             /// # Panics
-            /// This thread's cell is being dropped, or was.
+            /// If this thread's cell is being dropped, or was dropped.
             #[track_caller]
             pub fn replace(&'static self, value: T) -> T {
                 self.with(|cell| cell.replace(value))
@@ -265,7 +265,7 @@ impl<T: 'static> LocalKey<RefCell<T>> {
     /// Calls the closure with the value, borrowed.
     ///
     /// # Panics
-    /// The value is mutably borrowed; or this thread's cell is being dropped, or was.
+    /// If the value is mutably borrowed, or this thread's cell is being dropped or was dropped.
     #[track_caller]
     pub fn with_borrow<F, R>(&'static self, f: F) -> R
     where
@@ -277,7 +277,7 @@ impl<T: 'static> LocalKey<RefCell<T>> {
     /// Calls the closure with the value, mutably borrowed.
     ///
     /// # Panics
-    /// The value is borrowed; or this thread's cell is being dropped, or was.
+    /// If the value is borrowed, or this thread's cell is being dropped or was dropped.
     #[track_caller]
     pub fn with_borrow_mut<F, R>(&'static self, f: F) -> R
     where
@@ -289,7 +289,7 @@ impl<T: 'static> LocalKey<RefCell<T>> {
     /// Stores a value. The initialiser does not run.
     ///
     /// # Panics
-    /// The value is borrowed; or this thread's cell is being dropped, or was.
+    /// If the value is borrowed, or this thread's cell is being dropped or was dropped.
     #[track_caller]
     pub fn set(&'static self, value: T) {
         match Engine::current() {
@@ -305,7 +305,7 @@ impl<T: 'static> LocalKey<RefCell<T>> {
     /// Returns the value, and leaves the default in its place.
     ///
     /// # Panics
-    /// The value is borrowed; or this thread's cell is being dropped, or was.
+    /// If the value is borrowed, or this thread's cell is being dropped or was dropped.
     #[track_caller]
     pub fn take(&'static self) -> T
     where
@@ -317,7 +317,7 @@ impl<T: 'static> LocalKey<RefCell<T>> {
     /// Stores a value, and returns the value before.
     ///
     /// # Panics
-    /// The value is borrowed; or this thread's cell is being dropped, or was.
+    /// If the value is borrowed, or this thread's cell is being dropped or was dropped.
     #[track_caller]
     pub fn replace(&'static self, value: T) -> T {
         self.with(|cell| cell.replace(value))

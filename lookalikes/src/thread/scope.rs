@@ -78,7 +78,7 @@ impl Running {
 /// ```
 ///
 /// # Panics
-/// A thread panicked that was not joined.
+/// If a thread panicked that was not joined.
 #[track_caller]
 pub fn scope<'env, F, T>(f: F) -> T
 where
@@ -210,7 +210,7 @@ impl Builder {
     /// Outside an exploration, if the system has no more threads.
     ///
     /// # Panics
-    /// The name contains a null byte.
+    /// If the name contains a null byte.
     #[track_caller]
     pub fn spawn_scoped<'scope, 'env, F, T>(
         self,
@@ -303,7 +303,7 @@ impl<T> ScopedJoinHandle<'_, T> {
     /// Waits for the thread to end, and returns its result.
     ///
     /// # Errors
-    /// The thread panicked; the error is the panic payload.
+    /// If the thread panicked; the error is the panic payload.
     #[track_caller]
     pub fn join(self) -> std::thread::Result<T> {
         match self.inner {

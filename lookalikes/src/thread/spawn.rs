@@ -89,7 +89,7 @@ impl Builder {
     /// Asks for the stack that the task to be created needs, and returns the task's name.
     ///
     /// # Panics
-    /// It contains a null byte; the message is std's.
+    /// If it contains a null byte; the message is std's.
     #[inline]
     #[track_caller]
     pub(super) fn described_to(&self, engine: Engine) -> Option<Arc<str>> {
@@ -103,7 +103,7 @@ impl Builder {
     /// Checks that the name can be one of a thread.
     ///
     /// # Panics
-    /// It contains a null byte; the message is std's.
+    /// If it contains a null byte; the message is std's.
     #[inline]
     #[track_caller]
     pub(super) fn check_name(&self) {
@@ -118,7 +118,7 @@ impl Builder {
     /// Outside an exploration, if the system has no more threads.
     ///
     /// # Panics
-    /// The name contains a null byte.
+    /// If the name contains a null byte.
     #[track_caller]
     pub fn spawn<F, T>(self, f: F) -> io::Result<JoinHandle<T>>
     where
@@ -138,7 +138,7 @@ impl Builder {
     /// Outside an exploration, if the system has no more threads.
     ///
     /// # Panics
-    /// The name contains a null byte.
+    /// If the name contains a null byte.
     #[track_caller]
     pub unsafe fn spawn_unchecked<F, T>(self, f: F) -> io::Result<JoinHandle<T>>
     where
@@ -352,7 +352,7 @@ impl<T> JoinHandle<T> {
     /// Waits for the thread to end, and returns its result.
     ///
     /// # Errors
-    /// The thread panicked; the error is the panic payload.
+    /// If the thread panicked; the error is the panic payload.
     #[track_caller]
     pub fn join(self) -> std::thread::Result<T> {
         match self.inner {

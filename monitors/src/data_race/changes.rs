@@ -1,18 +1,18 @@
-//! The changes that accesses made to the memory's histories.
+//! The changes to the memory's histories by accesses.
 
 use super::shadow::Before;
 
-/// The changes of accesses to the memory's histories, to be taken back.
+/// The changes to the memory's histories by accesses, so that they can be undone.
 #[derive(Debug)]
 pub(super) struct Changes {
     pub(super) list: Vec<Change>,
-    /// The number of the current access; `NEVER` if those of this execution cannot be taken back.
+    /// The number of the current access; `NEVER` if those of this execution cannot be undone.
     pub(super) now: u32,
-    /// No access before this one can be taken back.
+    /// No access before this one can be undone.
     pub(super) first: u32,
 }
 
-/// The number of accesses that cannot be taken back.
+/// The number of accesses that cannot be undone.
 pub(super) const NEVER: u32 = u32::MAX;
 
 /// The stretch that stands for all of a location.
@@ -55,7 +55,7 @@ impl Changes {
         }
     }
 
-    /// Marks the current access as one that cannot be taken back.
+    /// Marks the current access as one that cannot be undone.
     #[cold]
     pub(super) fn skip(&mut self) {
         if self.now != NEVER {

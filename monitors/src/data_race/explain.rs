@@ -2,8 +2,9 @@
 //!
 //! The execution is examined once more from the first access on. What is known here is not an action but the *way* on
 //! which knowledge of that access travels: the operations on it that would have to be stronger. Of several ways the
-//! one with the fewest such operations counts, and of several reads of one variable by a task the last. If there is none, the last publication of the first access's task that
-//! the other task has read is named: an access before it would be ordered.
+//! one with the fewest such operations counts, and of several reads of one variable by a task the last. If there is
+//! none, the last publication of the first access's task that the other task has read is named: an access before it
+//! would be ordered.
 
 use intermezzo_sdk::{
     Context, EventId, Knowledge, MemoryOrder, Side, SyncVarAccess, SyncVarOp, Synchronisation, TaskId,
@@ -22,7 +23,7 @@ struct Missing {
 
 impl Way {
     /// `true` if the last operations of both are of one task on one variable, and this one's comes later. The other one may
-    /// be the look at a lock before it is taken, whose value is not the one that lets the task in.
+    /// be the load of a lock before it is taken, whose value is not the one that lets the task in.
     fn ends_later_than(&self, other: &Way) -> bool {
         let last = |way: &Way| Some(way.0.as_ref()?.last()?.access);
         let (Some(own), Some(others)) = (last(self), last(other)) else {

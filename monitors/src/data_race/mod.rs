@@ -1,52 +1,53 @@
-//! Data races: two accesses to the same memory by different tasks, one of them a write, one of them not atomic, and
-//! neither before the other.
+//! Data races: two accesses to the same memory by different tasks, at least one of which is a write and at least one of
+//! which is not atomic, and which happens-before does not order.
 //!
 //! # Source
 //!
-//! FastTrack (Flanagan & Freund, PLDI 2009): an access is an *epoch*, a task and a moment of it, and comes before
-//! another if the other's task knows that moment. Tasks learn of each other by synchronisation alone, by C11's rules:
+//! FastTrack (Flanagan & Freund, PLDI 2009): an access is an *epoch*, which consists of a task and its clock. The access
+//! happens before another one if the vector clock of the other's task contains the epoch. Vector clocks are joined only by
+//! synchronisation, by C11's rules:
 //!
-//! - A store or read-modify-write that releases heads a release sequence. Read-modify-writes of any ordering continue
-//!   it, and any other store ends it, as in C++20. A task that reads from the sequence and acquires knows what its
-//!   heads knew. Fences release for the stores after them, and acquire for the loads before them. `SeqCst` adds
-//!   nothing to this, `Relaxed` gives nothing.
-//! - A task that takes a lock knows what the tasks knew that released it before; shared holders know that of
-//!   exclusive ones only. Waiting on a condition variable releases the mutex; a notification passes on no knowledge.
-//! - A task that receives a message knows what its sender knew. A task that finds that all senders have left knows
-//!   what they knew. The sender at a rendezvous knows what its receiver knew. A task that passes a barrier knows what
-//!   all tasks knew that arrived at it.
-//! - Creation and beginning of a task, its end and its join, `unpark` and the `park` that it ends, a one-time
-//!   initialisation and the check that finds it complete, the other handles' ends and the end of the last `Arc`.
+//! - A releasing store or read-modify-write heads a release sequence. Read-modify-writes of any ordering continue it, and
+//!   any other store ends it, as in C++20. A task that reads from the sequence and acquires joins the clocks of its heads.
+//!   Fences release for the stores after them, and acquire for the loads before them. `SeqCst` adds nothing to this, and
+//!   `Relaxed` orders nothing.
+//! - A task that takes a lock joins the clocks of the tasks that released it before; a shared holder joins only those of
+//!   exclusive holders. Waiting on a condition variable releases the mutex; a notification orders nothing.
+//! - A task that receives a message joins the clock of its sender. A task that finds that all senders have left joins
+//!   their clocks. The sender at a rendezvous joins the clock of its receiver. A task that passes a barrier joins the
+//!   clocks of all tasks that arrived at it.
+//! - The same holds for the creation and the beginning of a task, its end and its join, `unpark` and the `park` that it
+//!   ends, a one-time initialisation and the check that finds it complete, and the drops of the other handles and that of
+//!   the last `Arc`.
 //!
 //! # Where it differs
 //!
-//! FastTrack promises one race per location, and the race depends on the order of the accesses. Here the last epoch
-//! is kept for each task, place and kind of access to a byte. An execution therefore shows all pairs of places that
-//! race in its trace, and every execution of the trace shows the same; so the monitor is reduction compatible. Races
-//! are reported at the end, each pair of places once, in words that do not depend on the schedule.
+//! FastTrack guarantees one race per location, which depends on the order of the accesses. Here the last epoch is kept for
+//! each task, place and kind of access to a byte. So an execution shows all pairs of places that race in its trace, and
+//! every execution of the trace shows the same pairs: the monitor is reduction compatible. Races are reported at the end,
+//! each pair of places once, in words that do not depend on the schedule.
 //!
-//! Visible operations are processed late: when an access meets one of another task with which it might race. An
-//! execution without such accesses costs the monitor nothing.
+//! Visible operations are processed late: only when an access might race with one of another task. An execution without
+//! such accesses costs the monitor nothing.
 //!
-//! Most executions of a search begin like the one before. So the changes of each access and operation are kept. Where
-//! the engine says how far an execution was as before, the monitor takes back what came after that and continues from
-//! there. Where a race was found, it starts again from nothing. The releases at the end of an execution are only judged;
-//! should something follow them after all, they are added then.
+//! Most executions of a search begin like the previous one. So the changes by each access and operation are recorded. The
+//! engine says how much of an execution is the same as in the previous one; the monitor undoes the rest and continues from
+//! there. After a race it starts from nothing. The releases at the end of an execution are checked but not added; if
+//! something follows them nevertheless, they are added then.
 //!
-//! An access is published by an event of its task that comes *after* it; so the engine's own numbers of events serve
-//! as FastTrack's clocks.
+//! An access becomes known to other tasks by an event of its task that comes *after* it. So the engine's own numbers of
+//! events serve as FastTrack's clocks.
 //!
 //! # Blind spots
 //!
 //! - Memory without a look-alike: only cells, tracked blocks, and the look-alikes' own memory are seen.
-//! - Without `stale_reads`, executions are sequentially consistent: a race that needs a load of an older value first
-//!   is not seen.
-//! - Making an atomic or a cell by `new` is no access: one that is published by a relaxed store shows no race of its
-//!   beginning, unless it was put there by `intermezzo::ptr::write` into memory of `intermezzo::alloc`. Those of the
-//!   drop-in for loom show it.
-//! - A write by a pointer of `UnsafeCell::get` that changes no byte, or comes after the task's next visible operation.
-//! - A block that is given back races with plain accesses to it, not with accesses by way of an atomic variable in it.
-//! - The end of a `Weak` that was the only one counts like that of the last `Arc`: events do not distinguish them.
+//! - Without `stale_reads`, executions are sequentially consistent: a race that first needs a load of an older value is
+//!   not seen.
+//! - The creation of an atomic or a cell by `new` is not an access, so a relaxed store that publishes it shows no race,
+//!   unless `intermezzo::ptr::write` wrote it into memory of `intermezzo::alloc`. The drop-in for loom shows the race.
+//! - A write through a pointer of `UnsafeCell::get` that changes no byte, or comes after the task's next visible operation.
+//! - The release of a block races with plain accesses to it, but not with accesses through an atomic variable in it.
+//! - The drop of the only `Weak` counts like the drop of the last `Arc`, because events do not distinguish them.
 
 mod changes;
 mod clock;
@@ -80,13 +81,13 @@ pub struct DataRaces {
     plain: Vec<History>,
     any_plain: bool,
     races: Races,
-    /// `true` if all this belongs to the execution before the current one.
+    /// `true` if all of this belongs to the previous execution.
     is_old: bool,
     changes: Changes,
     /// Releases at the end of the first call of this execution that race with nothing. They were not added to the
-    /// histories, because most often nothing follows.
+    /// histories, because usually nothing follows.
     put_off: Vec<MemoryEvent>,
-    /// The number of events before those, in this execution or in the one before; `None` if there are none.
+    /// The number of events before those, in this execution or in the previous one; `None` if there are none.
     added: Option<usize>,
 }
 
@@ -101,7 +102,7 @@ enum Simply {
     NotWhole,
 }
 
-/// The memory that a race is about.
+/// The memory of a race.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Subject {
     Location(Location),
@@ -128,7 +129,7 @@ struct Races {
 }
 
 impl Races {
-    /// Keeps the race, unless there is one like it.
+    /// Adds the race, unless there is an equal one.
     #[cold]
     fn add(&mut self, race: Race) {
         let (a, b) = (race.earlier.end, race.later);
@@ -203,8 +204,8 @@ impl DataRaces {
         }
     }
 
-    /// Adds an access that races with none, by what its task is known to know, to memory that was always accessed as a
-    /// whole. Another access is not added.
+    /// Adds an access to memory that was always accessed as a whole, if it races with none by the current clock of its
+    /// task. Other accesses are not added.
     #[inline(always)]
     fn add_simply(&mut self, at: usize, bytes: Option<(u64, u64)>, now: Epoch) -> Simply {
         let (shadow, known) = (&mut self.memory[at], self.sync.known(now.end.task));
@@ -226,7 +227,7 @@ impl DataRaces {
         Simply::Added
     }
 
-    /// Like `access`, where there may be a race, or the memory was not always accessed as a whole.
+    /// Like `access`, if there may be a race, or if the memory was not always accessed as a whole.
     #[inline(never)]
     fn access_anyhow(
         &mut self,
@@ -270,8 +271,8 @@ impl DataRaces {
         self.memory_used = location + 1;
     }
 
-    /// Adds a plain access to the memory of an atomic: against the atomic accesses until now, and for those that
-    /// follow.
+    /// Adds a plain access to the memory of an atomic. It is compared with the atomic accesses until now, and recorded for
+    /// those that follow.
     #[cold]
     fn plain_access(
         &mut self,
@@ -363,7 +364,7 @@ impl DataRaces {
         }
     }
 
-    /// Adds the releases that were put off, because something follows them after all.
+    /// Adds the releases that were postponed, because something follows them nevertheless.
     #[inline(always)]
     fn add_put_off(&mut self, events: &[SyncVarAccess]) {
         if !self.put_off.is_empty() {
@@ -394,8 +395,7 @@ impl DataRaces {
         true
     }
 
-    /// Returns the number of releases, from the first, that are by this task and race with nothing, by what it is known to
-    /// know.
+    /// Returns the number of releases, from the first, that are by this task and race with nothing by its current clock.
     #[inline(always)]
     fn ordered_releases(&mut self, releases: &[MemoryEvent], task: TaskId) -> usize {
         let known = &*self.sync.known(task);
@@ -434,7 +434,7 @@ impl DataRaces {
         self.taken_in = events.len();
     }
 
-    /// Forgets the execution before, if the state still belongs to that.
+    /// Forgets the previous execution, if the state still belongs to it.
     #[inline]
     fn begin(&mut self) {
         if std::mem::take(&mut self.is_old) {
@@ -461,8 +461,8 @@ impl DataRaces {
         self.changes.forget();
     }
 
-    /// Returns to the state in which only the first `same` events of `memory` were processed, in the execution
-    /// before. `false` if it cannot.
+    /// Returns to the state of the previous execution in which only the first `same` events of `memory` were processed.
+    /// Returns `false` if that is not possible.
     fn go_back_to(&mut self, memory: &[MemoryEvent], same: usize) -> bool {
         let is_simple = self.changes.now != NEVER && self.races.known.is_empty();
         let Some(last) = memory[..same].last() else {
@@ -516,7 +516,7 @@ impl DataRaces {
     }
 }
 
-/// Returns the number of events before the releases with which these end.
+/// Returns the number of events before the releases at the end.
 fn last_releases(memory: &[MemoryEvent]) -> usize {
     let is_other = |event: &MemoryEvent| !matches!(event.what, MemoryDeed::Release(_));
     memory.iter().rposition(is_other).map_or(0, |last| last + 1)

@@ -7,7 +7,7 @@ use intermezzo_sdk::{SiteId, TaskId};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Deed {
     Write,
-    /// A write by a pointer that was asked for at the place.
+    /// A write by a pointer that was obtained at the place.
     Pointer,
     Release,
     /// A write, because the memory is given back to the allocator.

@@ -2,7 +2,7 @@
 
 use intermezzo_sdk::{DataVarAccess, EventId, MemoryDeed, MemoryEvent, SyncVarAccess, SyncVarOp, TaskId};
 
-/// The joins of an execution: the cheap part of its order.
+/// The joins of an execution, which are the part of its order that is cheap to compute.
 #[derive(Debug, Default)]
 pub(super) struct Joins {
     /// Number of visible operations examined.
@@ -16,7 +16,7 @@ pub(super) struct Joins {
 }
 
 impl Joins {
-    /// Forgets all but the first operations, of which there are this many.
+    /// Forgets all but this many first operations.
     pub(super) fn go_back_to(&mut self, operations: usize) {
         if operations < self.seen {
             self.seen = operations;
@@ -56,7 +56,7 @@ impl Joins {
         }
     }
 
-    /// `true` if the task has joined the other after what followed this event there.
+    /// `true` if the task has joined the other task, after that task's actions that follow this event.
     pub(super) fn order(&self, after: EventId, task: TaskId) -> bool {
         let covers = |&(joiner, end, _): &(TaskId, EventId, usize)| {
             joiner == task && end.task == after.task && end.index > after.index
@@ -75,8 +75,8 @@ impl Joins {
     }
 }
 
-/// Accesses that come before the first release. If the tasks that made them were joined before that, they cannot be
-/// part of a finding, and are not kept.
+/// The accesses before the first release. If the tasks that performed them were joined before it, they cannot be part of a
+/// finding, and are not kept.
 pub(super) struct Early<'a> {
     pub(super) memory: &'a [MemoryEvent],
     /// The task that has joined all others of the tasks that made these accesses.

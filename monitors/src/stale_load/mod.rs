@@ -1,40 +1,39 @@
-//! Stale loads: loads that could return an older value on a machine with store buffers than any schedule shows.
+//! Stale loads: loads that, because of store buffers, could return an older value than in any schedule.
 //!
-//! Source: Burckhardt and Musuvathi, Effective Program Verification for Relaxed Memory Models, CAV 2008; from its
-//! definitions. All executions under TSO, the memory model of x86, are sequentially consistent if and only if no
-//! sequentially consistent execution is *borderline*: has a load that could be served an older value, such that no
-//! schedule explains it. So it suffices to look at the executions that the explorer runs anyway.
+//! Source: the definitions of Burckhardt and Musuvathi, Effective Program Verification for Relaxed Memory Models, CAV
+//! 2008. All executions under TSO, the memory model of x86, are sequentially consistent if and only if no sequentially
+//! consistent execution is *borderline*: it has a load that could return an older value that no schedule explains. So it
+//! is enough to examine the executions that the explorer runs anyway.
 //!
 //! # Stale loads
 //!
-//! *hb* is program order and the order of operations that do not commute, before the load itself: everything that the
-//! load's task has seen. *rhb* is hb without the orders that a store buffer relaxes: program order from a store to a
-//! later load of the same task, with nothing between that drains the buffer; and the read of a task's own buffered
-//! store. A load of `x` by task `p` is stale-able if there is a store to `x` that
+//! *hb* is program order and the order of operations that do not commute, up to the load itself. *rhb* is hb without the
+//! orders that a store buffer relaxes: program order from a store to a later load of the same task, without an operation
+//! in between that drains the buffer; and the order from a task's buffered store to its own read of that store. A load of
+//! `x` by task `p` is stale-able if there is a store to `x` that
 //!
 //! - comes before the load's predecessor in `p` by hb: otherwise a schedule has the load before that store;
 //! - does not come before the load by rhb: otherwise the machine forbids it, too;
 //! - and is followed, in the order of stores to `x`, by no store of `p` itself: a task never reads past its own stores.
-//!   An *older* store of `p` does not count: it may wait in the buffer, and serve the load, while the other's store
+//!   An *older* store of `p` does not count: it may wait in the buffer, and the load may read it, although the other store
 //!   comes after it (x86's litmus test `n6`).
 //!
 //! # Decision
 //!
-//! Every store to `x` comes before the later ones by both orders, so what a task has seen of them is a prefix of
-//! their list, by either order. Hence the last that `p` knows by hb decides. If it is `p`'s own, nothing is stale;
-//! otherwise the load is stale-able if and only if rhb does not know that one. Each task has three clocks, which
-//! count the stores of each task: what is hb-before its next operation, what is rhb-before its next load, and what is
-//! rhb-before its next store. A variable has those of its loads and stores, and the list of its stores in full. Each
-//! load costs a binary search in it.
+//! Both orders contain the order of the stores to `x`, so by either order the stores before the load are a prefix of their
+//! list. Hence the last store that is hb-before the load decides. If it is `p`'s own, nothing is stale; otherwise the load
+//! is stale-able if and only if that store is not rhb-before it. Each task has three clocks, which count the stores of
+//! each task that are hb-before its next operation, rhb-before its next load, and rhb-before its next store. A variable
+//! has the clocks of its loads and stores, and the complete list of its stores. Each load costs a binary search in it.
 //!
 //! # Operations that drain the buffer
 //!
-//! x86-TSO, as Rust compiles to it: `SeqCst` stores (`xchg`), read-modify-writes of any ordering, a compare-exchange that
-//! failed included (`lock cmpxchg`), `SeqCst` fences; and whatever consists of these: locks, condition variables, channels,
-//! barriers, parking, spawn, end and join of tasks, changes of reference counts. Stores that relax or release do not,
-//! nor do other fences, yields and sleeps, nor any load. Hence a program all of whose stores are `SeqCst` has no
-//! findings, whatever its loads are. That holds for x86: a machine that reorders more may show behaviour that is not
-//! found here.
+//! They are those of x86-TSO, as Rust is compiled for it: `SeqCst` stores (`xchg`), read-modify-writes of any ordering,
+//! including a failed compare-exchange (`lock cmpxchg`), and `SeqCst` fences; and operations that consist of these: those
+//! of locks, condition variables, channels, barriers and parking, spawn, end and join of tasks, and changes of reference
+//! counts. Relaxed and release stores, other fences, yields, sleeps and loads do not drain it. Hence a program whose
+//! stores are all `SeqCst` has no findings, whatever its loads are. This holds for x86: on a machine that reorders more,
+//! there may be behaviour that is not found here.
 //!
 //! Accesses to tracked plain memory are loads and stores of the bytes that they touch.
 //!
@@ -46,15 +45,15 @@
 //!
 //! # Blind spots
 //!
-//! - An older value may do no harm: the warning says that it is possible, not that it is wrong. Nor are values compared:
-//!   a load that would read the same from an older store is reported.
-//! - Looks at locks, counts, tasks and one-time initialisations (`is_poisoned`, `strong_count`, `is_finished`,
+//! - An older value may do no harm: the warning says that it is possible, not that it is wrong. Values are not compared
+//!   either: a load that would read the same value from an older store is reported.
+//! - Checks of locks, counts, tasks and one-time initialisations (`is_poisoned`, `strong_count`, `is_finished`,
 //!   `is_completed`) are plain loads that order others; they are not reported themselves.
-//! - A failed `try_read` or `try_write` may be a plain load in `std`. It is taken to drain the buffer, as a failed
-//!   `try_lock` does.
+//! - A failed `try_read` or `try_write` may be a plain load in `std`. It is assumed to drain the buffer, like a failed
+//!   `try_lock`.
 //! - Plain accesses are no schedule points. Where they race with each other, executions of one trace may show
 //!   different findings; fix the race first.
-//! - Exploration must cover every trace: an execution that it left out may have been borderline.
+//! - The exploration must cover every trace, because an execution that it leaves out may be borderline.
 //!
 //! Reduction compatible: hb and rhb are the same in all executions of a trace.
 
@@ -76,7 +75,7 @@ use std::collections::HashSet;
 
 const NAME: &str = "stale-load";
 
-/// Warns of loads that a store buffer could serve an older value, such that no schedule explains it.
+/// Warns of loads that could read an older value because of a store buffer, such that no schedule explains it.
 ///
 /// ```
 /// use intermezzo_monitors::StaleLoads;

@@ -254,7 +254,7 @@ fn a_store_is_overtaken_by_way_of_the_order_of_stores() {
     is_safe("p: W x\n p: W y\n q: S y\n q: R x");
 }
 
-/// The buffer of a third task, which the load's task cannot mend.
+/// The buffer of a third task, which the load's task cannot fix.
 #[test]
 fn the_buffer_of_a_task_that_is_not_the_loads() {
     let three = written("p: W x\n p: R y\n q: W y\n r: R y\n r: R x");
@@ -325,7 +325,7 @@ fn disjoint_bytes_do_not_conflict() {
 }
 
 #[test]
-fn a_report_says_what_where_and_what_mends_it() {
+fn a_report_says_what_where_and_what_fixes_it() {
     let dekker = written("p: W x\n p: R y\n q: W y\n q: R x");
     let [report] = &dekker.reports()[..] else {
         panic!("one")

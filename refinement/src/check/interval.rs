@@ -13,7 +13,7 @@ pub(super) struct Interval {
 
 /// Returns the intervals of operations, which are in the order of their calls.
 ///
-/// `late` holds for operations that may take effect after they have returned: at any time, but they do.
+/// `late` holds for operations that may take effect at any time after they have returned.
 pub(super) fn intervals<C, R>(
     operations: &[&Operation<C, R>],
     same: Same,

@@ -15,10 +15,10 @@ use crate::specification::Specification;
 /// A checker's verdict about a history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict<S> {
-    /// It is allowed, by this order: places in the history. Operations that never returned are in it if they must
-    /// have happened.
+    /// It is allowed, by this order of its operations. An operation that never returned is part of it if it must have
+    /// happened.
     Allowed {
-        /// The operations in an order in which, one at a time, they return what they returned.
+        /// The positions in the history of the operations, in a sequential order that explains the results.
         order: Vec<usize>,
     },
     /// It is not.
@@ -40,11 +40,11 @@ impl<S> Verdict<S> {
 /// The reason why a history is not allowed: the longest possible order of its operations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation<S> {
-    /// The most operations that can be put in order before one must come that cannot: places in the history.
+    /// The longest prefix of a sequential order that explains the results: positions in the history.
     pub longest: Vec<usize>,
     /// The state that they lead to.
     pub state: S,
-    /// The operations that could come next then, none of which may return what it returned.
+    /// The operations that could come next, none of which may return its result.
     pub stuck: Vec<usize>,
     /// The operations concerned: those of one part of the object, or all.
     pub part: Vec<usize>,
@@ -65,7 +65,7 @@ impl<S> Violation<S> {
 /// Checks a history. Parts are checked one after the other if every operation has one.
 ///
 /// # Panics
-/// If the specification names no state for a pending operation that it allowed: an error of its own.
+/// If the specification returns no state for a pending operation that it allowed, which is an error of the specification.
 pub fn check<S: Specification>(
     specification: &S,
     history: &History<S::Call, S::Return>,

@@ -1,7 +1,7 @@
 //! The relevant steps, in columns: one for each task, and one for the object's state.
 //!
-//! The table is as wide as there is room for: places in the source next to the steps, or else below them, or else one
-//! column for all.
+//! The layout depends on the width: places in the source are next to the steps, or below them, or all tasks share one
+//! column.
 
 use super::steps::{CALL, RETURN, Steps, ToldStep, place_of};
 use crate::scenario::shortened;
@@ -12,7 +12,7 @@ use std::fmt::Write;
 /// Between two columns.
 const BETWEEN: &str = " | ";
 
-/// The shortest part of a state that is shown, if there is not room for all of it.
+/// The smallest width of a state that is shown in part.
 const STATE_MIN: usize = 20;
 
 /// A step as it is shown.
@@ -81,7 +81,7 @@ enum Outside {
     After,
 }
 
-/// Returns the operations before or after the tasks, a line each.
+/// Returns the operations before or after the tasks, one on each line.
 fn outside(steps: &Steps, which: impl Fn(Outside) -> bool) -> String {
     let begins = steps.operations.iter().filter(|operation| operation.task != 0);
     let first = begins.filter_map(|operation| operation.first_step).min();
@@ -142,7 +142,7 @@ fn what(steps: &Steps, names: &VarNames, step: &ToldStep) -> String {
     }
 }
 
-/// Returns file and line, without the folders; nothing for calls and returns.
+/// Returns the file and the line, without directories; nothing for calls and returns.
 fn place(step: &ToldStep) -> Option<(&str, &str)> {
     if matches!(step.event.op.as_str(), CALL | RETURN) {
         return None;
@@ -171,7 +171,7 @@ fn length(text: &str) -> usize {
     text.chars().count()
 }
 
-/// Returns the text cut to `room`, with a sign if that is not all.
+/// Returns the text cut to `room`, with a mark if it was cut.
 fn cut(text: &str, room: usize) -> String {
     // A line break would break the table.
     let line = text.replace('\n', " ");

@@ -17,12 +17,12 @@ use std::collections::BTreeMap;
 pub struct ToldStep {
     /// The index of its task in [`Failure::columns`](crate::Failure::columns).
     pub column: usize,
-    /// The operation that it is part of, by place in the scenario.
+    /// The operation to which it belongs, by its place in the scenario.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub operation: Option<u32>,
     /// `true` if another task accesses the same variable, and one of the two writes.
     pub conflicts: bool,
-    /// `true` if it matters: it is shown even where there is no room for all.
+    /// `true` if it matters: it is shown even if there is no room for all steps.
     pub matters: bool,
     /// The object's state after it, if the test shows that.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -224,8 +224,8 @@ impl Steps {
 pub(super) const CALL: &str = "call";
 pub(super) const RETURN: &str = "return";
 
-/// `true` if the step is a task's own, and not its beginning or end, nor one of the first task, which makes the
-/// others. Where one operation runs at a time, a task also waits for its turn.
+/// `true` if the step belongs to the test's code: not the beginning or the end of a task, and not a step of the first task,
+/// which creates the others. If one operation runs at a time, the wait of a task for its turn does not count either.
 fn is_own(step: &ToldStep) -> bool {
     let is_life = matches!(step.event.op.as_str(), "begin" | "end" | "spawn" | "join");
     let is_mark = matches!(step.event.op.as_str(), CALL | RETURN);

@@ -17,7 +17,7 @@ pub(super) const LISTED: usize = 200;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ToldOrders {
-    /// The most operations that can be put in order so that each returns what it returned: places in the scenario.
+    /// The largest number of operations that have an order in which each returns its result: places in the scenario.
     pub longest: Vec<u32>,
     /// Every way in which an order fails, in the order of a depth first search.
     pub dead_ends: Vec<ToldDeadEnd>,

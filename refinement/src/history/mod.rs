@@ -15,8 +15,8 @@ pub struct Operation<C, R> {
     pub process: u32,
     /// The called operation, with its arguments.
     pub call: C,
-    /// The result; `None` if it never returned, or if the result is unknown: then it may have happened, at any time,
-    /// or not.
+    /// The result; `None` if it never returned, or if the result is unknown. Then it may have happened at any time, or not
+    /// at all.
     pub returned: Option<R>,
     /// The time of the call. Only the order of times counts.
     pub called_at: u64,
@@ -45,7 +45,7 @@ pub struct History<C, R> {
     operations: Vec<Operation<C, R>>,
 }
 
-/// The reason why operations are no history.
+/// The reason why operations are not a history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HistoryError {
     /// An operation returned before it was called, or at the same time. Its place in the given list.
@@ -89,12 +89,12 @@ impl<C, R> Default for History<C, R> {
 }
 
 impl<C, R> History<C, R> {
-    /// Creates a history of these operations, in whatever order they are given. An operation that returns when
-    /// another is called overlaps it.
+    /// Creates a history of these operations, which may be in any order. An operation that returns when another is called
+    /// overlaps it.
     ///
     /// # Errors
-    /// If they are no history, see [`HistoryError`]. A process whose operation is pending may call again: it is the
-    /// next life of a client that gave up.
+    /// If they are not a history, see [`HistoryError`]. A process whose operation is pending may call again: it is then a
+    /// new client after one that gave up.
     pub fn new(operations: Vec<Operation<C, R>>) -> Result<History<C, R>, HistoryError> {
         for (at, operation) in operations.iter().enumerate() {
             if operation.returned.is_some() != (operation.returned_at != Operation::<C, R>::NEVER) {
@@ -121,7 +121,7 @@ impl<C, R> History<C, R> {
         Ok(History { operations })
     }
 
-    /// Starts a history that is written down event by event.
+    /// Starts a history that is recorded event by event.
     pub fn recorder() -> Recorder<C, R> {
         Recorder {
             operations: Vec::new(),
@@ -183,7 +183,7 @@ impl<C, R> History<C, R> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Called(usize);
 
-/// Writes a history down as it happens: each event comes after the one before.
+/// Records a history as it happens: each event comes after the previous one.
 #[derive(Clone, Debug)]
 pub struct Recorder<C, R> {
     operations: Vec<Operation<C, R>>,

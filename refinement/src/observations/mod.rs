@@ -1,4 +1,4 @@
-//! Observations: the behaviour of an object whose operations ran one at a time.
+//! Observations: the sequential behaviour of an object.
 
 mod set;
 
@@ -28,7 +28,7 @@ pub(crate) struct Observations {
     places: usize,
     /// The observed orders for each combination of outcomes.
     observed: BTreeMap<Outcomes, BTreeSet<Brackets>>,
-    /// The outcome of an operation after others, in order: for objects whose operations come one at a time.
+    /// The outcome of an operation after others, in order, for sequential runs.
     outcomes: BTreeMap<(Vec<(Place, TextId)>, Place), Outcome>,
     /// `true` if any operation was observed to wait.
     pub(crate) some_wait: bool,
@@ -48,10 +48,10 @@ impl Observations {
         self.observed.values().map(BTreeSet::len).sum()
     }
 
-    /// Adds a history in which operations came one at a time, and every prefix of it.
+    /// Adds a sequential history, and every prefix of it.
     ///
     /// # Errors
-    /// If the object is not determined: the same operations had another outcome before.
+    /// If the object is not deterministic: the same operations had another outcome before.
     pub(crate) fn add_serial(&mut self, marks: &[Mark]) -> Result<(), Undetermined> {
         let mut before = Vec::new();
         self.add(&[]);
@@ -81,14 +81,13 @@ impl Observations {
         Ok(())
     }
 
-    /// Returns the outcome of an operation after these, in this order, one at a time; `None` if that was not
-    /// observed.
+    /// Returns the outcome of an operation after these, sequentially in this order; `None` if that was not observed.
     pub(crate) fn after(&self, before: &[(Place, TextId)], next: Place) -> Option<Outcome> {
         self.outcomes.get(&(before.to_vec(), next)).copied()
     }
 
-    /// `true` if the beginnings of histories were observed, too: those in which tasks perform only some of their
-    /// operations. That is so where operations came one at a time.
+    /// `true` if prefixes of histories were observed, too, in which tasks perform only some of their operations. This holds
+    /// for sequential runs.
     fn has_beginnings(&self) -> bool {
         self.observed.contains_key(&vec![Outcome::Absent; self.places])
     }
@@ -99,11 +98,11 @@ impl Observations {
         self.observed.entry(outcomes).or_default().insert(brackets);
     }
 
-    /// `true` if a history was observed, up to the order of operations that may come in any.
+    /// `true` if a history was observed, up to the order of operations that may come in any order.
     ///
-    /// One at a time, no more than one operation is observed to wait. So each operation that waits must be observed to
-    /// wait alone, after all that returned (Burckhardt et al., PLDI 2010). Where tasks were observed at once, those
-    /// that wait must be observed to wait together.
+    /// In a sequential run, at most one operation waits. So each operation that waits must be observed to wait alone, after
+    /// all that returned (Burckhardt et al., PLDI 2010). In concurrent observations, the operations that wait must be
+    /// observed to wait together.
     pub(crate) fn allow(&self, history: &ComparedHistory, same: Same) -> bool {
         let (order, outcomes) = Order::of(history, self.places);
         let waiting: Vec<usize> = places_of(&outcomes, |outcome| outcome == Outcome::Waits);

@@ -1,8 +1,8 @@
 //! Progress: the check that operations return when others stop (Herlihy & Shavit, "On the nature of progress", 2011).
 //!
-//! From moments of executions with few preemptions, it makes *bounded solo runs*: one task continues alone, or one
-//! stops for ever and the others continue. A return within a number of steps counts as a return at all. The check
-//! shows that progress is missing, or that it is not missing from these moments; it never proves progress.
+//! From moments of executions with few preemptions, it makes *bounded solo runs*: one task continues alone, or one task
+//! stops for ever and the others continue. Operations must return within a number of steps. The check shows that progress
+//! is missing, or that it is not missing from these moments; it never proves progress.
 
 mod search;
 mod watch;
@@ -21,7 +21,7 @@ use watch::{Failed, Progressing, Watch};
 /// Events of a solo run that are shown; a run that does not end would fill pages.
 const EVENTS_SHOWN_MAX: usize = 60;
 
-/// Looks for an operation that cannot return, in a program of this name; or only in this execution of it. A failure
+/// Searches for an operation that cannot return, in a program of this name, or only in this execution of it. A failure
 /// goes into `checked`.
 pub(crate) fn check<T: Sync + 'static>(
     progress: Progress,

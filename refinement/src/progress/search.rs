@@ -1,12 +1,12 @@
-//! The search: executions with few preemptions, and from each moment of theirs the solo runs.
+//! The search: executions with few preemptions, and the solo runs from each of their moments.
 //!
-//! Executions come in the order of their preemptions, as in preemption bounding. A moment is a decision between tasks
-//! that no execution before reached: so each is taken once. After each execution come the runs from its new moments,
-//! which are executions with the same beginning. A solo run that is over, well or not, continues to some end, so that
-//! nothing is left behind.
+//! Executions come in the order of their preemptions, as in preemption bounding. A moment is a decision between tasks that
+//! no earlier execution reached, so each moment is used once. After each execution come the runs from its new moments,
+//! which are executions with the same beginning. When a solo run is over, with or without success, the execution continues
+//! to some end, so that no task is left unfinished.
 //!
-//! An operation that waits is seen at once, without a run: its task is not among those that may go next. That holds
-//! for loops that only wait, too, whose tasks are parked.
+//! An operation that waits is found at once, without a run, because its task is not enabled. The same holds for loops that
+//! only wait, whose tasks are parked.
 
 use super::watch::Watch;
 use crate::locks::held;
@@ -79,7 +79,7 @@ struct Streak {
 pub(super) struct SoloRuns {
     watch: Arc<Mutex<Watch>>,
     executions: IterativePreemptionBounding,
-    /// Most steps within which an operation has to return.
+    /// The largest number of steps within which an operation must return.
     steps_max: u64,
     /// The choices of the last execution that was not a run.
     base: Vec<Choice>,

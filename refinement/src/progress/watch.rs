@@ -1,5 +1,5 @@
-//! The state of an execution, for the search that directs it: the operation that each task is inside, and the task
-//! that is stuck.
+//! The state of an execution, for the search that directs it: the current operation of each task, and the task that is
+//! stuck.
 
 use crate::locks::held;
 use crate::run::record::{Mark, Record};
@@ -15,16 +15,16 @@ pub(super) const NAME: &str = "progress";
 
 /// An operation that cannot return.
 pub(super) struct Failed {
-    /// The demand that it breaks, and the case.
+    /// The property that it violates, and the case.
     pub(super) broken: String,
     pub(super) why: String,
     /// The task of the operation.
     pub(super) task: TaskId,
     /// Its next operation, if that is known.
     pub(super) next: Option<Operation>,
-    /// The number of events when that was settled.
+    /// The number of events when that was determined.
     pub(super) events: usize,
-    /// The number of events at the moment from which it was tried.
+    /// The number of events at the moment from which it was tested.
     pub(super) moment: usize,
 }
 
@@ -42,7 +42,7 @@ pub(super) struct Watch {
     returned: Vec<u32>,
     /// Events so far.
     pub(super) events: usize,
-    /// Runs of one task alone, or of all but one, or in turns: of all executions.
+    /// The number of runs of one task alone, of all but one, or in turns, in all executions.
     pub(super) solo_runs: u64,
     /// The first operation that cannot return.
     pub(super) failed: Option<Failed>,
@@ -141,7 +141,7 @@ impl Watch {
     }
 }
 
-/// A monitor that keeps the watch, and reports the search's finding.
+/// A monitor that updates the state, and reports the search's finding.
 pub(super) struct Progressing {
     watch: Arc<Mutex<Watch>>,
 }

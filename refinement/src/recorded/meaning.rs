@@ -1,4 +1,4 @@
-//! The meaning of recorded operations: their names, arguments and answers.
+//! The meaning of recorded operations: their names, arguments and results.
 //!
 //! An operation that failed did not happen. The exception is a compare-and-set: it happened and did not find the
 //! value that it expected.
@@ -6,7 +6,7 @@
 use crate::history::formats::{Answer, FormatError, Named, Place, Value};
 use crate::specs::{counter, key_value, priority_queue, queue, register, set, stack};
 
-/// Returns the meaning of an operation and its answer; `None` if it did not happen.
+/// Returns the meaning of an operation and its result; `None` if it did not happen.
 pub(super) type Meaning<C, R> = fn(&Named, Option<&Answer>) -> Result<Option<(C, Option<R>)>, FormatError>;
 
 type Meant<C, R> = Result<Option<(C, Option<R>)>, FormatError>;

@@ -50,11 +50,11 @@ pub enum Outcome {
 pub struct Refutation {
     /// A description, if there is one; `#3` is the operation at place 3.
     pub why: Option<String>,
-    /// The most of `concerned` that can be put in order.
+    /// The largest part of `concerned` that has an order.
     pub longest: Vec<usize>,
-    /// The operations of which one would have to be the next, and none can be.
+    /// The operations of which one must be the next, but none can be.
     pub stuck: Vec<usize>,
-    /// The operations that cannot be put in order, even without the others.
+    /// The operations that have no order, even without the others.
     pub concerned: Vec<usize>,
 }
 
@@ -141,7 +141,7 @@ fn outcome<S>(verdict: Verdict<S>) -> Outcome {
     }
 }
 
-/// Returns how far the operations concerned can be put in order.
+/// Returns the longest order of the operations concerned.
 fn stuck<S: Specification>(
     specification: &S,
     history: &History<S::Call, S::Return>,

@@ -105,7 +105,7 @@ impl Record {
         said::begin_execution();
         Record::with(|record| {
             record.marks.clear();
-            // An abandoned execution has left it. Its memory may have been taken back.
+            // An abandoned execution has left it. Its memory may have been reclaimed.
             std::mem::forget(record.object.take());
             (record.cut_short, record.panicked) = (false, false);
             record.has_memory_model = Operations::have_memory_model();

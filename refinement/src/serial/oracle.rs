@@ -6,7 +6,7 @@
 //!
 //! The runs are executions of one exploration, on a thread of its own, whose search waits for the next order. An
 //! object may make choices besides the order (a choice, tasks of its own); these are tried in all ways. If their
-//! outcomes differ, the object is not determined.
+//! outcomes differ, the object is not deterministic.
 
 use super::{OneByOne, Unknown};
 use crate::history::Outcome;
@@ -145,7 +145,7 @@ impl OneByOne for Oracle {
         let order: Vec<Place> = order.chain(ahead.iter().copied()).collect();
         self.run(&order)?;
         if self.undetermined.is_some() {
-            return Err(Unknown("the object is not determined".into()));
+            return Err(Unknown("the object is not deterministic".into()));
         }
         let outcome = self.find(before, next);
         outcome.map_or(

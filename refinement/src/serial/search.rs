@@ -1,8 +1,8 @@
-//! The search for an order of a history's operations, depth first. An operation may come next if nothing that is left
-//! has to come before it, and if it returns, after those before, what it returned in the history.
+//! The depth-first search for an order of a history's operations. An operation may come next if no remaining operation must
+//! come before it, and if after the operations before it, it returns its result in the history.
 //!
-//! Differs from the general checker: states are not known, only results. So orders are distinguished by the
-//! operations before, and there are the more of them the less operations return.
+//! Differs from the general checker: states are not known, only results. So orders are distinguished by the operations
+//! before, and there are more of them if operations return less.
 
 use super::{OneByOne, Unknown};
 use crate::history::{ComparedHistory, Order, Outcome, Same};
@@ -32,7 +32,7 @@ pub(crate) struct DeadEnd {
 /// The ways in which orders fail.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Reasons {
-    /// The most operations that can be put in order so that each returns what it returned.
+    /// The largest number of operations that have an order in which each has its result of the history.
     pub(crate) longest: Vec<Place>,
     /// Every way in which an order fails, as far as they are listed.
     pub(crate) dead_ends: Vec<DeadEnd>,

@@ -1,4 +1,4 @@
-//! A deque: values go in and come out at both ends.
+//! A deque: values are inserted and removed at both ends.
 
 use crate::specification::Sequential;
 use std::collections::VecDeque;
@@ -8,26 +8,26 @@ use std::marker::PhantomData;
 /// An operation of a deque.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Call<V> {
-    /// Puts a value at the front.
+    /// Inserts a value at the front.
     PushFront(V),
-    /// Puts a value at the back.
+    /// Inserts a value at the back.
     PushBack(V),
-    /// Takes the value at the front.
+    /// Removes the value at the front.
     PopFront,
-    /// Takes the value at the back.
+    /// Removes the value at the back.
     PopBack,
 }
 
 /// The result of an operation of a deque.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Return<V> {
-    /// A value was put in.
+    /// A value was inserted.
     Done,
     /// The value at that end; `None` if the deque was empty.
     Taken(Option<V>),
 }
 
-/// A deque of values. One that only its owner pushes to, and others take from at the front, is that of work stealing.
+/// A deque of values. A work-stealing deque is one to which only its owner pushes, and from whose front others take.
 #[derive(Clone, Copy, Debug)]
 pub struct Deque<V>(PhantomData<fn() -> V>);
 

@@ -19,7 +19,7 @@ pub enum Call<K> {
 }
 
 impl<K> Call<K> {
-    /// Returns the key that it is about.
+    /// Returns the key of the operation.
     pub fn key(&self) -> &K {
         match self {
             Call::Get(key) | Call::Put(key, _) | Call::Append(key, _) => key,

@@ -9,18 +9,18 @@ use std::marker::PhantomData;
 /// An operation of a map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Call<K, V> {
-    /// Puts a value in; returns the one that was there.
+    /// Inserts a value; returns the previous one.
     Insert(K, V),
-    /// Puts a value in if there is none; returns the one that is there.
+    /// Inserts a value if there is none; returns the existing one.
     InsertIfAbsent(K, V),
-    /// Looks at a value.
+    /// Reads a value.
     Get(K),
-    /// Takes a value out.
+    /// Removes a value.
     Remove(K),
 }
 
 impl<K, V> Call<K, V> {
-    /// Returns the key that it is about.
+    /// Returns the key of the operation.
     pub fn key(&self) -> &K {
         match self {
             Call::Insert(key, _) | Call::InsertIfAbsent(key, _) | Call::Get(key) | Call::Remove(key) => key,

@@ -16,7 +16,7 @@ pub enum Call<V> {
 /// The result of an operation of a priority queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Return<V> {
-    /// A value was put in.
+    /// A value was inserted.
     Done,
     /// The greatest value; `None` if there was none.
     Greatest(Option<V>),

@@ -19,7 +19,7 @@ pub enum Call<V> {
 /// The result of an operation of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Return<V> {
-    /// A value was put in.
+    /// A value was inserted.
     Done,
     /// There was no room for it.
     Full,

@@ -1,19 +1,19 @@
-//! A semaphore: a number of permits, taken and given back. With one, it is a mutex.
+//! A semaphore: a number of permits, which are acquired and released. With one permit, it is a mutex.
 
 use crate::specification::Sequential;
 
 /// An operation of a semaphore.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Call {
-    /// Takes a permit; waits while there is none.
+    /// Acquires a permit; waits while there is none.
     Acquire,
-    /// Takes a permit if there is one.
+    /// Acquires a permit if there is one.
     TryAcquire,
-    /// Gives a permit back, or adds one.
+    /// Releases a permit, or adds one.
     Release,
 }
 
-/// A semaphore with a number of permits at first. Each operation returns `true` if it took one, or gave one back.
+/// A semaphore with an initial number of permits. Each operation returns `true` if it acquired or released a permit.
 #[derive(Clone, Copy, Debug)]
 pub struct Semaphore {
     permits: usize,

@@ -17,7 +17,7 @@ pub enum Call<K> {
 }
 
 impl<K> Call<K> {
-    /// Returns the key that it is about.
+    /// Returns the key of the operation.
     pub fn key(&self) -> &K {
         match self {
             Call::Insert(key) | Call::Remove(key) | Call::Contains(key) => key,

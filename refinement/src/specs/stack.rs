@@ -11,7 +11,7 @@ pub enum Call<V> {
     Push(V),
     /// Takes the value on top.
     Pop,
-    /// Looks at the value on top.
+    /// Reads the value on top.
     Top,
 }
 

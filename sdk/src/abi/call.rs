@@ -1,4 +1,4 @@
-//! The engine's side of the line during a callback: its table of functions, over a [`Context`].
+//! The engine's side of the boundary during a callback: its table of functions, over a [`Context`].
 
 use super::data::{Finding, FindingDeed, PrescribedChoice, SyncAccess, Text, severity};
 use super::table::{Call, FAILED, HostTable, NONE, OK, VERSION};
@@ -9,12 +9,12 @@ use std::ffi::c_char;
 use std::mem::offset_of;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-/// Most bytes of a text in a finding, and most events or places: more is a pointer to something else.
+/// The largest number of bytes of a text in a finding, and of events or places. A larger number is not a valid finding.
 const TEXT_BYTES_MAX: usize = 1 << 20;
 const ITEMS_MAX: usize = 1 << 16;
 
-/// The object behind a plugin's [`Call`]. It lives as long as the monitor. A plugin that asks after its callback has
-/// returned is therefore refused, instead of reading unrelated memory.
+/// The object behind a plugin's [`Call`]. It lives as long as the monitor. So a call after the callback has returned is
+/// refused, instead of reading unrelated memory.
 pub(super) struct Line {
     /// The monitor's name.
     name: String,
@@ -33,10 +33,10 @@ impl Line {
         }
     }
 
-    /// Calls the plugin, which may ask this context meanwhile.
+    /// Calls the plugin, which may query this context during the call.
     ///
     /// # Panics
-    /// If the engine panicked when the plugin asked it.
+    /// If the engine panicked during a query.
     pub(super) fn during(&self, cx: &mut Context<'_>, callback: impl FnOnce(*mut Call)) {
         self.cx.set(std::ptr::from_mut(cx).cast());
         callback(std::ptr::from_ref(self).cast_mut().cast());
@@ -89,10 +89,10 @@ pub(super) fn host(version: u32) -> Option<&'static HostTable> {
     hosts.find(|host| host.version == version)
 }
 
-/// Asks the engine. Returns `otherwise` if it cannot be asked now, or panics.
+/// Queries the engine. Returns `otherwise` if queries are not possible now, or if the engine panics.
 ///
 /// # Safety
-/// The call is null or of a [`Line`] that is still there, on the thread of its callback.
+/// The call must be null or belong to a [`Line`] that still exists, on the thread of its callback.
 unsafe fn ask<T>(call: *mut Call, otherwise: T, ask: impl FnOnce(&Line, &mut Context<'_>) -> T) -> T {
     if call.is_null() {
         return otherwise;
@@ -115,7 +115,7 @@ unsafe fn ask<T>(call: *mut Call, otherwise: T, ask: impl FnOnce(&Line, &mut Con
 /// Writes as much of the text as there is room for, and returns its full length.
 ///
 /// # Safety
-/// There is room for `capacity` bytes, or none is asked for.
+/// There must be room for `capacity` bytes.
 pub(super) unsafe fn give_text(text: &str, room: *mut c_char, capacity: usize) -> usize {
     if !room.is_null() && capacity > 0 {
         let length = text.floor_char_boundary(capacity - 1);
@@ -128,10 +128,10 @@ pub(super) unsafe fn give_text(text: &str, room: *mut c_char, capacity: usize) -
     text.len()
 }
 
-/// Writes as many items as there is room for, and returns how many there are.
+/// Writes as many items as there is room for, and returns the number of all items.
 ///
 /// # Safety
-/// There is room for `capacity` items, or none is asked for.
+/// There must be room for `capacity` items.
 unsafe fn give<T>(items: impl ExactSizeIterator<Item = T>, room: *mut T, capacity: usize) -> usize {
     let all = items.len();
     if !room.is_null() {
@@ -154,17 +154,17 @@ unsafe extern "C" fn report(call: *mut Call, finding: *const Finding) -> u32 {
             Err(problem) => {
                 let kind = FindingKind::Plugin(line.name.clone());
                 let message = format!("the monitor `{}` reported something, but {problem}", line.name);
-                cx.report(MonitorFinding::new(kind, message).suggest("mend the plugin"));
+                cx.report(MonitorFinding::new(kind, message).suggest("fix the plugin"));
                 FAILED
             }
         })
     }
 }
 
-/// Reads a finding that crossed the line.
+/// Reads a finding of a plugin.
 ///
 /// # Safety
-/// It is null, or its texts and events are there.
+/// It must be null, or its texts and events must be valid.
 unsafe fn read_finding(finding: *const Finding) -> Result<MonitorFinding, String> {
     if finding.is_null() {
         return Err("the finding is a null pointer".into());
@@ -208,7 +208,7 @@ unsafe fn read_finding(finding: *const Finding) -> Result<MonitorFinding, String
 /// Reads a deed of a finding.
 ///
 /// # Safety
-/// Its text is there.
+/// Its text must be valid.
 unsafe fn read_deed(deed: &FindingDeed) -> Result<Deed, String> {
     if deed.size as usize != size_of::<FindingDeed>() {
         return Err(format!(
@@ -229,7 +229,7 @@ unsafe fn read_deed(deed: &FindingDeed) -> Result<Deed, String> {
 /// Reads a list of a finding.
 ///
 /// # Safety
-/// It is null, or `count` items are there.
+/// It must be null, or point to `count` items.
 unsafe fn read_list<T: Clone>(items: *const T, count: usize, what: &str) -> Result<Vec<T>, String> {
     if count == 0 {
         return Ok(Vec::new());

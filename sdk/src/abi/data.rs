@@ -17,19 +17,20 @@ pub struct Text {
     pub length: usize,
 }
 
-/// A visible operation that has happened. The meaning of `read` and `written` depends on the operation. Both are 0
-/// where this list says nothing:
+/// A visible operation that has happened. The meaning of `read` and `written` depends on the operation. Values that are
+/// not in this list are 0:
 ///
 /// - atomics: the values read and written, as bits
 /// - `TASK_FORK`, `TASK_JOIN`: `read` is the other task's number
-/// - `TASK_CHECK`, `ONCE_CHECK`, `POISON_CHECK`: `read` is 1 if it is so
+/// - `TASK_CHECK`, `ONCE_CHECK`, `POISON_CHECK`: `read` is 1 if the task has ended, the initialisation is complete, or the
+///   lock is poisoned
 /// - `ONCE_END`: `written` is 1 if it is complete, 0 if it panicked
 /// - `CONDVAR_WAIT`: `written` is the number of the mutex released, a variable
 /// - `CONDVAR_WAKE`, `PARK`: `read` is 1 if no other task caused it
-/// - `CHANNEL_SEND`: `written` is the number of the message, from 1 in each channel, or 0 if no receiver is left; of
-///   a rendezvous, `read` is the message that the receiver has taken
-/// - `CHANNEL_RECEIVE`: `read` is the number of the message, or 0 if no sender is left; of a rendezvous, `written` is
-///   1 if no message arrived: the receiver only begins or stops waiting
+/// - `CHANNEL_SEND`: `written` is the number of the message, from 1 in each channel, or 0 if no receiver is left; for a
+///   rendezvous channel, `read` is the message that the receiver has taken
+/// - `CHANNEL_RECEIVE`: `read` is the number of the message, or 0 if no sender is left; for a rendezvous channel,
+///   `written` is 1 if no message arrived: the receiver only begins or stops waiting
 /// - `CHANNEL_CLOSE`: `written` is 1 if it was the receiver, 0 for a sender
 /// - `BARRIER_ARRIVE`, `BARRIER_PASS`: `read` is the round of the barrier, from 1
 /// - `COUNT_UP`, `COUNT_DOWN`, `COUNT_READ`: the counts before and after
@@ -94,7 +95,7 @@ pub struct DataAccess {
     pub offset: u32,
     /// Bytes accessed.
     pub bytes: u32,
-    /// 1 for a write; 2 for a write by a pointer that was asked for at `site`, after that and before the task's next
+    /// 1 for a write; 2 for a write through a pointer that was obtained at `site`, at some time before the task's next
     /// event; 3 if the memory is freed. Otherwise 0.
     pub is_write: u32,
     /// The ordering of an access that is atomic: a `MemoryOrder`; `None` for a plain one.
@@ -188,7 +189,7 @@ pub struct ExecutionInfo {
     pub number: u64,
     /// The number of choices that are prescribed.
     pub prescribed: u64,
-    /// The number of the first of them that were the same in the execution before.
+    /// The number of the first of them that were the same in the previous execution.
     pub repeated: u64,
 }
 
@@ -223,21 +224,21 @@ pub struct Finding {
     pub message: Text,
     /// A suggested fix, for people; null for none.
     pub suggestion: Text,
-    /// The events concerned, most telling first; may be null if there are none.
+    /// The events concerned, the most important first; may be null if there are none.
     pub events: *const EventId,
     /// The number of events.
     pub event_count: usize,
-    /// Source places of the finding that its events do not give; may be null if there are none.
+    /// Source places of the finding that are not those of its events; may be null if there are none.
     pub sites: *const SiteId,
     /// The number of places.
     pub site_count: usize,
-    /// Actions that the finding concerns and that are no events; may be null if there are none.
+    /// Actions of the finding that are not events; may be null if there are none.
     pub deeds: *const FindingDeed,
     /// The number of deeds.
     pub deed_count: usize,
 }
 
-/// An action of a task that a finding concerns and no event describes: an access to plain memory.
+/// An action of a finding that is not an event: an access to plain memory.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct FindingDeed {
@@ -263,7 +264,7 @@ impl Text {
         length: 0,
     };
 
-    /// Creates this text, valid for as long as it is there.
+    /// Creates a text that is valid as long as the string is.
     pub const fn new(text: &str) -> Text {
         Text {
             bytes: text.as_ptr().cast(),

@@ -11,13 +11,13 @@ use std::ffi::c_char;
 /// Exports a monitor: makes the crate, if it is a `cdylib`, a plugin.
 ///
 /// Takes a function `fn(&str) -> Result<impl Monitor, String>`. It receives the user's arguments (`""` if there are
-/// none) and returns the monitor, or what is wrong with the arguments. It may be called several times, so it must
-/// have no effect that matters if it is repeated. A monitor that writes files had better begin with that in the first
-/// execution.
+/// none) and returns the monitor, or a description of what is wrong with the arguments. It may be called several times,
+/// so it must have no effects that matter if they are repeated. A monitor that writes files should create them in the
+/// first execution.
 ///
-/// A panic, in the function or in a callback, ends at the line between plugin and engine. A panic in a callback
-/// becomes a finding about the monitor, which is not called any more. (With `panic = "abort"` it ends the process
-/// instead.)
+/// A panic, in the function or in a callback, does not cross the boundary between plugin and engine. A panic in a
+/// callback becomes a finding about the monitor, which is not called any more. (With `panic = "abort"` it ends the
+/// process instead.)
 ///
 /// ```
 /// use intermezzo_sdk::{Interests, Monitor};
@@ -45,10 +45,10 @@ use std::ffi::c_char;
 #[macro_export]
 macro_rules! export_monitor {
     ($constructor:expr $(,)?) => {
-        /// Makes a monitor for an engine: see `intermezzo_sdk::abi::Entry`.
+        /// Creates a monitor for an engine: see `intermezzo_sdk::abi::Entry`.
         ///
         /// # Safety
-        /// Only an engine that keeps to the contract may call it.
+        /// Only an engine that keeps the contract may call it.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn intermezzo_monitor_7(
             host: *const $crate::abi::HostTable,
@@ -78,7 +78,7 @@ macro_rules! export_monitor {
 /// version of the plugin.
 ///
 /// # Safety
-/// The caller is an engine, which keeps to the contract.
+/// The caller must be an engine that keeps the contract.
 pub unsafe fn enter<M: Monitor>(
     host: *const HostTable,
     arguments: Text,
@@ -119,7 +119,7 @@ pub unsafe fn enter<M: Monitor>(
 /// Returns the engine's table, if it is of this version.
 ///
 /// # Safety
-/// It is the table of an engine, of whatever version.
+/// It must be the table of an engine, of any version.
 unsafe fn understood(host: *const HostTable) -> Result<HostTable, String> {
     // SAFETY: every version's table begins with these two numbers.
     let [size, version] = unsafe { *host.cast::<[u32; 2]>() };

@@ -1,4 +1,4 @@
-//! The engine's handle on a monitor from the other side of the line.
+//! The engine's handle on the monitor of a plugin.
 
 use super::call::{Line, host};
 use super::data::{Allocated, Attribute, DataAccess, ExecutionInfo, Point, Released, Said, SyncAccess, Text};
@@ -13,10 +13,10 @@ use std::ffi::{c_char, c_void};
 use std::fmt;
 use std::mem::offset_of;
 
-/// The reason why an entry gave no monitor.
+/// The reason why an entry created no monitor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// The monitor could not be made; in the plugin's own words.
+    /// The monitor could not be created, with the plugin's own message.
     Failed(String),
     /// The plugin's table is of another version of the contract than its entry.
     Version {
@@ -32,7 +32,7 @@ pub enum Refusal {
         /// The version of the entry, and of the table.
         version: u32,
     },
-    /// The table holds an impossible value.
+    /// The table contains an impossible value.
     Impossible(String),
 }
 
@@ -54,14 +54,14 @@ impl fmt::Display for Refusal {
                  `sizeof(IntermezzoMonitorTable)`, and build against an unchanged intermezzo.h for this machine",
                 size_of_table(*version)
             ),
-            Refusal::Impossible(problem) => write!(f, "{problem}: mend the plugin"),
+            Refusal::Impossible(problem) => write!(f, "{problem}: fix the plugin"),
         }
     }
 }
 
 impl std::error::Error for Refusal {}
 
-/// A monitor that an [`Entry`] made.
+/// A monitor that an [`Entry`] created.
 pub struct Foreign {
     table: MonitorTable,
     name: String,
@@ -88,17 +88,17 @@ fn size_of_table(version: u32) -> usize {
 struct Room([u8; TABLE_BYTES]);
 
 impl Foreign {
-    /// Makes a monitor with these arguments. The entry is of this version of the contract.
+    /// Creates a monitor with these arguments, by an entry of this version of the contract.
     ///
     /// # Errors
-    /// If the entry gives no monitor, or one that does not keep to the contract.
+    /// If the entry creates no monitor, or one that does not keep the contract.
     ///
     /// # Panics
     /// If [`ENTRIES`](super::ENTRIES) does not have the version.
     ///
     /// # Safety
-    /// The entry is of a plugin that keeps to the contract as far as cannot be checked here. Its code stays where it
-    /// is for as long as the monitor lives.
+    /// The plugin of the entry must keep the contract where that cannot be checked here. Its code must stay loaded as long
+    /// as the monitor lives.
     pub unsafe fn make(entry: Entry, version: u32, arguments: &str) -> Result<Foreign, Refusal> {
         let host = host(version).expect("a version that is loaded");
         if arguments.len() > ARGUMENTS_BYTES_MAX {
@@ -157,7 +157,7 @@ impl Foreign {
         }
     }
 
-    /// Returns name, version and interests, if they are valid.
+    /// Returns the name, the version and the interests, if they are valid.
     fn check(table: &MonitorTable) -> Result<(String, Option<String>, Interests), String> {
         let text = |text: Text, what: &str| {
             // SAFETY: the contract says that it is there for as long as the monitor is.
@@ -201,7 +201,7 @@ impl Foreign {
         self.plugin_version.as_deref()
     }
 
-    /// Calls a callback with its subject, if the plugin has that callback.
+    /// Calls a callback with its argument, if the plugin has that callback.
     fn tell<T>(
         &self,
         callback: Option<unsafe extern "C" fn(*mut c_void, *const T, *mut Call)>,

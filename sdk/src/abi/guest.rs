@@ -1,4 +1,4 @@
-//! The plugin's side of the line during a callback: a [`Host`] over the engine's table of functions.
+//! The plugin's side of the boundary during a callback: a [`Host`] over the engine's table of functions.
 
 use super::data::{Finding, FindingDeed, PrescribedChoice, SyncAccess, Text, status};
 use super::table::{Call, HostTable, NONE};
@@ -15,24 +15,23 @@ const NAME_BYTES: usize = 64;
 /// Room for a list at the first attempt: tests have few tasks.
 const ITEMS: usize = 16;
 
-/// An engine on the other side of the line.
+/// An engine on the other side of the boundary.
 pub(super) struct Guest<'a> {
     host: &'a HostTable,
     call: *mut Call,
     /// The accesses of this execution that earlier callbacks fetched.
     fetched: &'a Cell<Vec<SyncVarAccess>>,
-    /// All of them, once this callback has asked.
+    /// All of them, once this callback has fetched them.
     accesses: OnceCell<Vec<SyncVarAccess>>,
-    /// The last clock asked for.
+    /// The last clock that was queried.
     clock: VectorClock,
 }
 
 impl<'a> Guest<'a> {
-    /// Creates a guest that asks the engine with this call.
+    /// Creates a guest that queries the engine with this call. With a null call no queries are possible.
     ///
     /// # Safety
-    /// Table and call are the engine's, and the guest is gone when the callback returns. With a null call nothing can
-    /// be asked.
+    /// Table and call must be the engine's, and the guest must be dropped when the callback returns.
     pub(super) unsafe fn new(
         host: &'a HostTable,
         call: *mut Call,

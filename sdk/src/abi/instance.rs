@@ -1,4 +1,4 @@
-//! A monitor in Rust as its plugin offers it: callbacks that translate, and stop panics at the line.
+//! The callbacks of a monitor in Rust that is a plugin: they translate arguments, and catch panics.
 
 use super::data::{Allocated, Attribute, DataAccess, ExecutionInfo, Point, Released, Said, SyncAccess, Text};
 use super::guest::Guest;
@@ -15,12 +15,12 @@ pub(super) struct Instance<M> {
     monitor: M,
     host: HostTable,
     name: String,
-    /// The accesses of the current execution, as far as the monitor has asked for them.
+    /// The accesses of the current execution that the monitor has queried.
     fetched: Cell<Vec<crate::SyncVarAccess>>,
     condition: Condition,
 }
 
-/// The condition that decides whether the monitor is called.
+/// The state that decides if the monitor is called.
 enum Condition {
     Sound,
     /// It panicked, so its state is unknown. The report is sent as soon as the engine can receive it.
@@ -70,11 +70,11 @@ impl<M: Monitor> Instance<M> {
         }
     }
 
-    /// Calls the monitor, unless it has panicked. A panic is reported at once if the engine can receive it, and
-    /// otherwise in the next callback: beginnings are followed by ends.
+    /// Calls the monitor, unless it has panicked. A panic is reported at once if the engine can receive a report, and
+    /// otherwise in the next callback: after the beginning of an execution, its end follows.
     ///
     /// # Safety
-    /// The call is the engine's, or null: then the engine can receive no report.
+    /// The call must be the engine's, or null; with null, the engine cannot receive a report.
     unsafe fn during(
         &mut self,
         call: *mut Call,
@@ -90,7 +90,7 @@ impl<M: Monitor> Instance<M> {
                 let kind = FindingKind::Plugin(self.name.clone());
                 let message = format!("the monitor `{}` panicked in `{callback}`: {panic}", self.name);
                 let report = MonitorFinding::new(kind, message)
-                    .suggest("mend the monitor; it is not called any more in this exploration");
+                    .suggest("fix the monitor; it is not called any more in this exploration");
                 self.condition = Condition::Panicked(report);
             }
         }
@@ -106,16 +106,16 @@ impl<M: Monitor> Instance<M> {
 /// Returns the instance behind the pointer of a callback.
 ///
 /// # Safety
-/// It is that of a table of this monitor, not destroyed, and in no other callback.
+/// It must be the pointer of a table of this monitor, which was not destroyed, and is in no other callback.
 unsafe fn instance<'a, M>(instance: *mut c_void) -> &'a mut Instance<M> {
     // SAFETY: the caller guarantees it.
     unsafe { &mut *instance.cast::<Instance<M>>() }
 }
 
-/// Returns the text, which is an engine's: UTF-8 and there.
+/// Returns a text of an engine, which is valid and in UTF-8.
 ///
 /// # Safety
-/// It is there while it is used.
+/// It must be valid while it is used.
 unsafe fn text<'a>(text: Text) -> &'a str {
     // SAFETY: the caller guarantees it.
     unsafe { text.read(usize::MAX >> 1) }

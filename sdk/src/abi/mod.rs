@@ -1,22 +1,22 @@
 //! The contract between an engine and a monitor that is loaded from a file: the [`Monitor`](crate::Monitor) contract
 //! in C.
 //!
-//! This module is its single source; `include/intermezzo.h` is generated from it. Only what C has crosses the line:
-//! integers, pointers, structs of these. The rules:
+//! This module is its single source; `include/intermezzo.h` is generated from it. Only types of C cross the boundary:
+//! integers, pointers, and structs of these. The rules:
 //!
 //! - **Versions.** The [`VERSION`] is part of the name of the [entry](Entry), and of both tables. Any change of a
 //!   struct, a number or a meaning is another version. Each struct begins with its size, so that a plugin compiled in
 //!   another way is noticed as well. An engine loads plugins of its own version, and of those older ones that
 //!   [`ENTRIES`] lists. Such a plugin receives the host's table of its own version, and fills the monitor's table of that
 //!   version. A plugin refuses an engine of another version.
-//! - **Ownership.** The side that made something frees it. What a function is given belongs to the caller and is
-//!   valid until the function returns; a function that wants to keep it copies it.
+//! - **Ownership.** The side that allocated something frees it. The arguments of a function belong to the caller and are
+//!   valid until the function returns; a function that keeps them makes a copy.
 //! - **Text** is UTF-8 with its length, and need not end with a zero byte.
 //! - **Calls are sequential.** An engine calls one monitor's functions one after the other, perhaps from different
 //!   threads in turn. Several monitors made by one entry may be called at the same time.
-//! - **The engine is asked during a callback only**, on the thread and with the [`Call`] that the callback got. Once
-//!   it has returned, functions of the [`HostTable`] answer as if there were nothing.
-//! - **Nothing unwinds across the line**, neither a panic nor a C++ exception. A plugin made by
+//! - **The functions of the [`HostTable`] are called only in a callback**, on its thread and with its [`Call`]. After the
+//!   callback has returned, they return empty results.
+//! - **Nothing unwinds across the boundary**, neither a panic nor a C++ exception. A plugin made by
 //!   [`export_monitor!`](crate::export_monitor) catches its panics, reports them and stays silent from then on.
 
 mod call;

@@ -1,7 +1,7 @@
-//! Panics of a plugin, caught at the line: noted with their place, and not printed.
+//! Panics of a plugin, which are caught, recorded with their place, and not printed.
 //!
-//! A plugin has a copy of `std` of its own, and in it a panic hook of its own: the one set here is not that of the
-//! program under test. Where both are one program (a monitor's own unit tests), it passes on what is not a callback's.
+//! A plugin has its own copy of `std`, with its own panic hook: the hook that is set here is not that of the program under
+//! test. If both are one program (in a monitor's own unit tests), it passes on panics that are not a callback's.
 
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
@@ -12,10 +12,10 @@ thread_local! {
     static NOTED: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Calls this.
+/// Calls a function.
 ///
 /// # Errors
-/// It panicked: with what, and where.
+/// If it panicked: the message and the place.
 pub(super) fn caught<T>(call: impl FnOnce() -> T) -> Result<T, String> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {

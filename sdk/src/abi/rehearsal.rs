@@ -3,8 +3,8 @@
 use crate::testing::{Event, Script};
 use crate::{BlockKind, MemoryOrder, SyncVar, SyncVarOp, TaskId};
 
-/// Returns an execution with every operation, access, allocation and message, by two tasks that do nothing wrong. It
-/// serves to try whether a monitor handles every event.
+/// Returns an execution with every operation, access, allocation and message, by two tasks without an error. It is used to
+/// test that a monitor handles every event.
 pub fn rehearsal() -> Script {
     let mut script = Script::new();
     let main = Script::MAIN;

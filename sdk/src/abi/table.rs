@@ -16,11 +16,10 @@ pub const OK: u32 = 0;
 /// The return value of a function that failed.
 pub const FAILED: u32 = 1;
 
-/// The return value of functions that count where there is nothing to count: no such event, no such step, no names
-/// for it.
+/// The return value of functions that return a count, if there is no such event or step.
 pub const NONE: usize = usize::MAX;
 
-/// Bytes that an entry may write as its message, the zero at the end among them.
+/// Maximum number of bytes of an entry's message, including the terminating zero.
 pub const MESSAGE_BYTES: usize = 4096;
 
 /// Maximum number of bytes of a monitor's name.
@@ -29,11 +28,11 @@ pub const NAME_BYTES_MAX: usize = 128;
 /// Maximum number of bytes of a monitor's arguments.
 pub const ARGUMENTS_BYTES_MAX: usize = 65536;
 
-/// Bytes behind the pointer to the table that an entry fills, all of them zero. They are enough for the table of any
-/// version, so that a plugin of another version writes into no other memory before it is refused.
+/// The number of bytes at the pointer to the table that an entry fills, all of them zero. They are enough for the table of
+/// any version, so a plugin of another version does not write into other memory before it is refused.
 pub const TABLE_BYTES: usize = 4096;
 
-/// Bits of `interests`: the callbacks that a monitor wants. Beginning, end and shutdown always come.
+/// Bits of `interests`: the callbacks that a monitor wants. Beginning, end and shutdown are always called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Interest {
@@ -58,18 +57,18 @@ pub struct Call {
     _opaque: (),
 }
 
-/// The function that a plugin exports under the name `intermezzo_monitor_7`: makes one monitor, and fills its table.
+/// The function that a plugin exports under the name `intermezzo_monitor_7`. It creates one monitor, and fills its table.
 ///
-/// It may be called any number of times; the monitors then live side by side. Before all else it is called once in a
-/// process of its own, to see that nothing crashes. So it must have no effect that matters if it is repeated.
+/// It may be called any number of times, and several monitors may exist at the same time. It is first called once in a
+/// separate process, to check that it does not crash. So it must have no effects that matter if they are repeated.
 ///
 /// - `host` is the engine's table. It is valid until the monitor is destroyed; its functions must not be called now.
 /// - `arguments` are the user's, as text; empty if there are none. Their meaning is up to the plugin.
-/// - `monitor` is to be filled. All its bytes are zero.
-/// - `message` has room for `capacity` bytes. If the monitor cannot be made, write the reason there, as text that
+/// - `monitor` must be filled. All its bytes are zero.
+/// - `message` has room for `capacity` bytes. If the monitor cannot be created, write the reason there, as text that
 ///   ends with a zero byte.
 ///
-/// Returns 0, or anything else if there is no monitor: then nothing will be destroyed.
+/// Returns 0 on success. With any other value there is no monitor, and `destroy` is not called.
 pub type Entry = unsafe extern "C" fn(
     host: *const HostTable,
     arguments: Text,
@@ -78,10 +77,10 @@ pub type Entry = unsafe extern "C" fn(
     capacity: usize,
 ) -> u32;
 
-/// A monitor, as its plugin offers it. A callback that is null is not called.
+/// A monitor of a plugin. A callback that is null is not called.
 ///
-/// `instance` is the plugin's own, and is passed to each function. What the pointers in structs point to is valid
-/// until the callback returns.
+/// `instance` is the plugin's own, and is passed to each function. Pointers in structs are valid until the callback
+/// returns.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct MonitorTable {
@@ -99,15 +98,15 @@ pub struct MonitorTable {
     pub plugin_version: Text,
     /// The plugin's own pointer; may be null.
     pub instance: *mut c_void,
-    /// Called once, after all other calls, when the monitor is no longer needed. When it returns, nothing of the
-    /// monitor runs any more: it ends threads of its own.
+    /// Called once, after all other calls, when the monitor is no longer needed. When it returns, no code of the monitor
+    /// may run any more, so it must end the monitor's threads.
     pub destroy: Option<unsafe extern "C" fn(instance: *mut c_void)>,
-    /// Called when an execution begins. The engine cannot be asked anything yet.
+    /// Called when an execution begins. No queries are possible yet.
     pub on_execution_begin:
         Option<unsafe extern "C" fn(instance: *mut c_void, execution: *const ExecutionInfo)>,
-    /// Called right before a visible operation at which another task could be chosen, once it is settled that the operation
-    /// comes next. Operations whose order with those of other tasks nothing can observe have no such point: the creation,
-    /// beginning, end and join of a task, for example, and fences.
+    /// Called right before a visible operation at which another task could be chosen, after the operation was chosen to
+    /// come next. Operations whose order with those of other tasks cannot be observed have no such point, for example
+    /// fences, and the creation, beginning, end and join of a task.
     pub on_schedule_point:
         Option<unsafe extern "C" fn(instance: *mut c_void, next: *const Point, call: *mut Call)>,
     /// Called right after a visible operation.
@@ -142,7 +141,7 @@ pub struct MonitorTable {
     /// Called when an execution is over, complete or not.
     pub on_execution_end:
         Option<unsafe extern "C" fn(instance: *mut c_void, execution: *const ExecutionInfo, call: *mut Call)>,
-    /// Called when the whole exploration is over: time for statistics.
+    /// Called when the whole exploration is over, for example to report statistics.
     pub on_shutdown: Option<unsafe extern "C" fn(instance: *mut c_void, call: *mut Call)>,
     /// 1 if the monitor can judge executions under a memory model, in which an operation on an atomic need not read the
     /// last store: `store` of the access says which one it reads. Else 0: where the environment allows `stale_reads`, such a
@@ -177,17 +176,17 @@ pub struct HostTable {
     pub var_name:
         unsafe extern "C" fn(call: *mut Call, var: SyncVar, text: *mut c_char, capacity: usize) -> usize,
     /// Name that the test's author gave a variable: by `intermezzo::name`, or else in the source, as far as the operations
-    /// so far show it; empty if there is none. Two variables may have the same name. The source is read when the first
-    /// monitor asks. At the end of an execution the name is the one that a finding shows, but without indices of elements
-    /// and numbers that tell equal names apart.
+    /// so far show it; empty if there is none. Two variables may have the same name. The source is read at the first
+    /// query. At the end of an execution, this is the name that a finding shows, but without indices of elements and
+    /// numbers that distinguish equal names.
     pub source_name:
         unsafe extern "C" fn(call: *mut Call, var: SyncVar, text: *mut c_char, capacity: usize) -> usize,
-    /// Kind of a variable, as reports call it: `mutex`, `atomic`, `count` for the reference counts of an `Arc`; empty if
-    /// there is no such variable.
+    /// Kind of a variable, as in reports: `mutex`, `atomic`, `count` for the reference counts of an `Arc`; empty if there
+    /// is no such variable.
     pub var_kind:
         unsafe extern "C" fn(call: *mut Call, var: SyncVar, text: *mut c_char, capacity: usize) -> usize,
-    /// `file:line:column` where a variable is made, if the source shows that in a `let` or in a static; otherwise of its
-    /// first use. Empty if that is not known either.
+    /// `file:line:column` of the creation of a variable, if the source shows that in a `let` or in a static; otherwise of
+    /// its first use. Empty if that is not known either.
     pub made_at:
         unsafe extern "C" fn(call: *mut Call, var: SyncVar, text: *mut c_char, capacity: usize) -> usize,
     /// Name of a cell or block of memory: its kind, the task that used it first, and its index among those which that
@@ -224,7 +223,7 @@ pub struct HostTable {
     pub disabled_at:
         unsafe extern "C" fn(call: *mut Call, step: usize, tasks: *mut TaskId, capacity: usize) -> usize,
     /// 1 if event `a` comes before event `b` by program order and the order of operations that do not commute; else 0.
-    /// Computed when first asked for.
+    /// Computed by the first call.
     pub happens_before: unsafe extern "C" fn(call: *mut Call, a: EventId, b: EventId) -> u32,
     /// The clock of the event by that order, itself included: for each task, by number, the index of its last known
     /// event, 0 for none. `NONE` if there is no such event.

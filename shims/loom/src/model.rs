@@ -29,7 +29,7 @@ pub struct Builder {
     pub max_permutations: Option<usize>,
     /// Time after which the search ends.
     pub max_duration: Option<Duration>,
-    /// Most preemptions of an execution.
+    /// The maximum number of preemptions in an execution.
     pub preemption_bound: Option<usize>,
     /// The file in which the search is kept now and then, and from which it continues.
     pub checkpoint_file: Option<PathBuf>,
@@ -88,7 +88,8 @@ impl Builder {
         self
     }
 
-    /// Runs the test once per schedule, by partial-order reduction. intermezzo's environment variables override these settings.
+    /// Runs the test once per schedule, by partial-order reduction. intermezzo's environment variables override these
+    /// settings.
     ///
     /// # Panics
     /// Like [`model`].
@@ -132,7 +133,7 @@ impl Builder {
                 }
             }
         }
-        // Reaching a limit that was asked for is loom's way to end, and no failure.
+        // Reaching a limit that was requested is loom's way to end, and no failure.
         if report.verdict().is_fail() {
             let is_long = |finding: &Finding| finding.kind == FindingKind::StepLimit;
             match report.findings().iter().any(is_long) {

@@ -77,7 +77,7 @@ impl<T> JoinHandle<T> {
     /// Waits until the task has ended.
     ///
     /// # Errors
-    /// The task panicked.
+    /// If the task panicked.
     #[track_caller]
     pub fn join(self) -> Result<T> {
         self.0.join().map(Moved::into_inner)

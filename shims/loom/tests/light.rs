@@ -32,7 +32,7 @@ fn settings(values: &[(&str, &str)]) -> Settings {
     settings
 }
 
-/// Returns the reason for which nothing is explored with these settings.
+/// Returns the reason why nothing is explored with these settings.
 fn refusal(values: &[(&str, &str)]) -> String {
     let explored = Explorer::with_settings(settings(values)).try_explore(lost_update);
     explored.expect_err("it is refused").to_string()

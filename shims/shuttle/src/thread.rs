@@ -1,5 +1,5 @@
-//! `shuttle::thread`: std's, with shuttle's `ThreadId`, labels that tasks hand down, and a panic that fails the test whether or
-//! not its task is joined.
+//! `shuttle::thread`: std's, with shuttle's `ThreadId`, labels that tasks hand down, and a panic that fails the test
+//! whether or not its task is joined.
 
 pub use intermezzo::thread::{AccessError, LocalKey, Result, panicking};
 
@@ -237,7 +237,7 @@ impl<T> JoinHandle<T> {
     /// If the thread has panicked: the test has failed then.
     ///
     /// # Errors
-    /// The thread was created by a destructor while the execution was torn down, so it did not run.
+    /// If the thread was created by a destructor while the execution was torn down, so it did not run.
     #[track_caller]
     pub fn join(self) -> Result<T> {
         result_of(self.looked.join())
@@ -328,7 +328,7 @@ impl<T> ScopedJoinHandle<'_, T> {
     /// If the thread has panicked: the test has failed then.
     ///
     /// # Errors
-    /// The thread was created by a destructor while the execution was torn down, so it did not run.
+    /// If the thread was created by a destructor while the execution was torn down, so it did not run.
     #[track_caller]
     pub fn join(self) -> Result<T> {
         result_of(self.looked.join())

@@ -203,9 +203,9 @@ fn thingbuf() {
         .model(model.run())
         .not_linearizable(
             &["push(1); push(2); { push(3) } ‖ { pop() }; push(4)"],
-            "A `pop` moves the head on, and then marks its slot as being read.\n\
-             A `push` that finds this mark skips the slot: it moves the tail on, finds the next slot in use, and fails.\n\
-             So a `push` that fails has taken the room that the `pop` made, and the next one fails, too, though a single value is in the queue.\n\
+            "A `pop` advances the head, and then marks its slot as being read.\n\
+             A `push` that finds this mark skips the slot: it advances the tail, finds the next slot in use, and fails.\n\
+             So the `push` that failed has used the slot that the `pop` freed, and the next one fails, too, although the queue has a single value.\n\
              The documentation of `push` says that it fails \"if there is no capacity remaining in the queue\".",
         );
 }

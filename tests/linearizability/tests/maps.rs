@@ -98,8 +98,8 @@ fn dash_map_len() {
         .model(model.run())
         .not_linearizable(
             &["insert((7, 1)); { len() } ‖ { insert((1, 1)); remove(7) }"],
-            "`len` locks one shard after the other, and adds up what it finds.\n\
-             A key that is put into a shard that it has left, and one that is removed from a shard that it has not reached, are both missed.\n\
+            "`len` locks one shard after the other, and adds up their entries.\n\
+             It misses a key that is inserted into a shard that it has left, and a key that is removed from a shard that it has not reached.\n\
              The documentation of `len` does not say so.",
         );
 }
@@ -131,8 +131,8 @@ fn dash_map_iterated() {
         .not_linearizable(
             &["insert((7, 1)); { iter() } ‖ { insert((1, 1)); remove(7) }"],
             "`iter` keeps the lock of a shard only until it has the next one.\n\
-             So it sees the shards at different times: here it finds nothing, though one of the keys was always there.\n\
-             With two shards it holds both for a moment, and nothing is found; the map has four here.\n\
+             So it sees the shards at different times: here it finds nothing, although one of the keys was always there.\n\
+             With two shards it holds both for a moment, and no error is found; the map has four here.\n\
              The documentation of `iter` does not say so.",
         );
 }
@@ -187,7 +187,7 @@ fn papaya_len() {
                 "{ insert((1, 1)) } ‖ { insert((1, 1)); len() }",
                 "{ insert((1, 1)) } ‖ { insert((1, 2)); len() }",
             ],
-            "An `insert` puts the entry in, and then counts it.\n\
+            "An `insert` first inserts the entry, and then counts it.\n\
              In between, another task finds the entry, and `len` does not count it.\n\
              The documentation of `len` says only that it returns the number of entries.",
         );
@@ -247,8 +247,8 @@ fn skip_map() {
         .model(model.run())
         .not_linearizable(
             &["insert((1, 1)); { insert((1, 1)) } ‖ { get(1) }", "insert((1, 1)); { insert((1, 2)) } ‖ { get(1) }"],
-            "An `insert` of a key that is there marks the old entry as removed, and then links the new one.\n \
-             In between, a `get` finds neither, though the key was never removed.\n \
+            "An `insert` of a key that exists marks the old entry as removed, and then links the new one.\n\
+             In between, a `get` finds neither, although the key was never removed.\n\
              The documentation of `insert` says so: \"If there is an existing entry with this key, it will be removed before inserting the new one.\"",
         );
 }
@@ -287,7 +287,7 @@ fn skip_map_len() {
         .model(model.run())
         .not_linearizable(
             &["insert(1); { insert(1) } ‖ { len() }"],
-            "The number of entries goes down before it goes up again.\n \
+            "The number of entries goes down before it goes up again.\n\
              Its documentation says so: \"If the map is being concurrently modified, consider the returned number just an approximation without any guarantees.\"",
         );
 }

@@ -165,8 +165,8 @@ fn boxcar_vec() {
         .model(model.run())
         .not_linearizable(
             &["{ push(1); get(0) } ‖ { push(2) }"],
-            "A `push` first reserves an index, and then writes the value.\n \
-             So a later index can be there before an earlier one.\n \
+            "A `push` first reserves an index, and then writes the value.\n\
+             So a later index can have a value before an earlier one.\n\
              The documentation of `count` says so: it is not guaranteed that all elements below it are initialised.",
         );
 }
@@ -193,8 +193,8 @@ fn boxcar_count() {
         .model(model.run())
         .not_linearizable(
             &["{ get(0); count() } ‖ { push(1) }"],
-            "The value is there before it is counted.\n \
-             The documentation of `count` says only that fewer elements may be there than it counts; this is the converse.",
+            "The value can be read before it is counted.\n\
+             The documentation of `count` says only that there may be fewer elements than it counts; this is the converse.",
         );
 }
 

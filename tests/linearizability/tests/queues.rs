@@ -95,8 +95,8 @@ fn array_queue_forced() {
     .model(model.run())
     .not_linearizable(
         &["force_push(1); { force_push(2) } ‖ { len() }"],
-        "`force_push` on a full queue advances the head, and then the tail.\n \
-             In between, `len` counts one value less than there ever was.\n \
+        "`force_push` on a full queue advances the head, and then the tail.\n\
+             In between, `len` counts one value less than there ever was.\n\
              The documentation of `len` does not say so.",
     );
 }
@@ -175,9 +175,9 @@ fn concurrent_queue_single() {
         .model(closable(subject(), 1).run())
         .not_linearizable(
             &["push(1); { pop() } ‖ { pop(); push(2) }"],
-            "The queue of one place is a lock around a value.\n \
-             While a `pop` holds it, another `pop` finds it empty, and a `push` finds it full.\n \
-             No order has both.\n \
+            "The queue of one place is a lock around a value.\n\
+             While a `pop` holds it, another `pop` finds it empty, and a `push` finds it full.\n\
+             No order has both.\n\
              The documentation of `pop` says that it returns an error if the queue is empty; it does not mention this.",
         );
 }

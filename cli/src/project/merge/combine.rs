@@ -1,4 +1,4 @@
-//! The shares of one search, checked to be all of them, and put together as one report.
+//! Checks that reports are those of all shares of one search, and combines them into one report.
 
 use super::cover;
 use super::read::ReadReport;
@@ -8,7 +8,7 @@ use intermezzo::{Coverage, Partition, Share};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// Figures that are added up, and those of which the largest counts.
+/// Figures that are added up, and figures of which the largest counts.
 const SUMS: [&str; 6] = [
     "executions",
     "redundant",
@@ -19,14 +19,14 @@ const SUMS: [&str; 6] = [
 ];
 const MOST: [&str; 2] = ["max_steps", "max_tasks"];
 
-/// Lists whose entries are about a finding, by its number.
+/// Lists whose entries refer to a finding by its number.
 const ABOUT_FINDINGS: [&str; 3] = ["reproductions", "turning_points", "recordings"];
 
-/// Returns the report of the search that these are all shares of. Those that were `dropped` have no report, because
+/// Returns the report of the search of which these are all shares. Shares that were `dropped` have no report, because
 /// another one had failed.
 ///
 /// # Errors
-/// They are not: some share is missing, or is there twice, or is of another search. Each error names the files.
+/// If a share is missing, is there twice, or belongs to another search. Each error names the files.
 pub(crate) fn combined(reports: &[ReadReport], dropped: &[Partition]) -> Result<String, Vec<String>> {
     let shares: Vec<(&ReadReport, &Share)> = reports
         .iter()
@@ -55,7 +55,7 @@ pub(crate) fn combined(reports: &[ReadReport], dropped: &[Partition]) -> Result<
     }
 }
 
-/// Returns the reasons why these are not the shares of one search, each once.
+/// Returns the reasons why these are not the shares of one search, each exactly once.
 fn problems(shares: &[(&ReadReport, &Share)], dropped: &[Partition]) -> Vec<String> {
     let Some(&(first, part)) = shares.first() else {
         return vec!["there is no report".into()];
@@ -102,7 +102,7 @@ fn problems(shares: &[(&ReadReport, &Share)], dropped: &[Partition]) -> Vec<Stri
     problems
 }
 
-/// Returns the name of the first setting that is not the same.
+/// Returns the name of the first setting that differs.
 fn other_setting(one: &Share, other: &Share) -> Option<String> {
     let names = one.settings.keys().chain(other.settings.keys());
     names
@@ -111,7 +111,7 @@ fn other_setting(one: &Share, other: &Share) -> Option<String> {
         .cloned()
 }
 
-/// Puts the shares together. They are all of one search.
+/// Combines the shares, which are all shares of one search.
 fn merged(shares: &[(&ReadReport, &Share)], dropped: &[Partition]) -> Result<String, String> {
     let traces = united_traces(shares.iter().map(|(_, share)| &*share.traces));
     let traces = traces.map_err(|at| match shares.get(at) {
@@ -170,7 +170,7 @@ fn merged(shares: &[(&ReadReport, &Share)], dropped: &[Partition]) -> Result<Str
     Ok(Value::Object(fields).to_string())
 }
 
-/// Returns the verdict on the whole search, and what all shares cover together.
+/// Returns the verdict on the whole search, and its coverage.
 fn verdict_and_coverage(
     shares: &[(&ReadReport, &Share)],
     notes: &mut Vec<Value>,
@@ -237,7 +237,7 @@ fn named(covers: Coverage, part: &Share) -> Coverage {
     }
 }
 
-/// Returns what two shares cover together: the whole only as far as both do.
+/// Returns the coverage of two shares together, which is the weaker of both.
 fn united(one: Coverage, other: Coverage) -> Coverage {
     match (one, other) {
         (Coverage::Exhaustive, other) | (other, Coverage::Exhaustive) => other,
@@ -298,7 +298,7 @@ fn list<'a>(fields: &'a Map<String, Value>, name: &str) -> &'a [Value] {
         .map_or(&[], |list| list)
 }
 
-/// Returns values in order, each once.
+/// Returns the distinct values, in order.
 fn different<'a>(values: impl Iterator<Item = &'a Value>) -> Vec<Value> {
     let mut all: Vec<Value> = Vec::new();
     for value in values {
@@ -309,8 +309,8 @@ fn different<'a>(values: impl Iterator<Item = &'a Value>) -> Vec<Value> {
     all
 }
 
-/// Returns `false` if another share disproves the limit: tasks share nothing if they do so in each share with several tasks,
-/// and there was one task if no share had more.
+/// Returns `false` if another share disproves the limit. That tasks share nothing must hold in each share with several
+/// tasks, and that there was one task must hold in every share.
 fn holds_of_all(limit: &Value, shares: &[&Map<String, Value>]) -> bool {
     let tasks = |share: &Map<String, Value>| share.get("max_tasks").and_then(Value::as_u64);
     let mut with_several = shares.iter().filter(|share| tasks(share) > Some(1));
@@ -321,7 +321,7 @@ fn holds_of_all(limit: &Value, shares: &[&Map<String, Value>]) -> bool {
     }
 }
 
-/// Inserts the figures of the armed breakpoints, added up.
+/// Inserts the sums of the figures of the armed breakpoints.
 fn insert_breakpoints(fields: &mut Map<String, Value>, reports: &[&ReadReport]) {
     let mut all: Vec<Map<String, Value>> = Vec::new();
     for figures in reports
@@ -350,7 +350,7 @@ fn insert_breakpoints(fields: &mut Map<String, Value>, reports: &[&ReadReport]) 
     }
 }
 
-/// Inserts the findings, each once: of those that say the same the smallest stays.
+/// Inserts the findings, each once: of several equal ones, the one with the smallest execution is kept.
 fn insert_findings(fields: &mut Map<String, Value>, reports: &[&ReadReport]) {
     // Each with the report and its number there.
     let mut all: Vec<(Value, usize, usize)> = Vec::new();
@@ -392,7 +392,8 @@ fn insert_findings(fields: &mut Map<String, Value>, reports: &[&ReadReport]) {
     fields.insert("findings".into(), findings.into());
 }
 
-/// Returns the parts of a finding by which it is the same as another. How an execution diverged is chance.
+/// Returns the parts of a finding by which it is compared with others. The way in which an execution diverged is left out,
+/// because it depends on chance.
 fn says(finding: &Value) -> (Option<&Value>, Option<&Value>, Option<&Value>) {
     let kind = finding.get("kind");
     let message = finding.get("message");

@@ -1,12 +1,12 @@
-//! Shares that together are a whole search: each is there as a whole, or all the shares within it are.
+//! Checks that shares together are a whole search: each share is there, or all the shares into which it was divided.
 
 use intermezzo::Partition;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The most missing shares that are named.
+/// The largest number of missing shares that are named.
 const NAMED_MAX: usize = 20;
 
-/// Returns the reason why these shares are not all of one search, each once. `name` says where a share is from.
+/// Returns the reason why these are not all shares of one search, each exactly once. `name` names a share's file.
 pub(super) fn problem(shares: &BTreeSet<Partition>, name: impl Fn(&Partition) -> String) -> Option<String> {
     let all: Vec<Partition> = shares.iter().copied().collect();
     let mut missing = Vec::new();
@@ -34,10 +34,10 @@ pub(super) fn problem(shares: &BTreeSet<Partition>, name: impl Fn(&Partition) ->
     Some(format!("{verb} missing: {}{more}", names.join(", ")))
 }
 
-/// Notes the shares within this one, of those that belong to it, that are missing.
+/// Notes the shares within this one that are missing.
 ///
 /// # Errors
-/// Two shares that do not go together.
+/// If two shares contradict each other.
 fn complete(
     outer: Option<Partition>,
     shares: &[Partition],

@@ -1,4 +1,4 @@
-//! The reports to merge, read from files that may be damaged, or be something else.
+//! Reads the reports to merge. The files may be damaged, or contain something else.
 
 use super::Test;
 use crate::problem::Problem;
@@ -10,14 +10,14 @@ use serde_json::{Map, Value};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The formats of reports, whatever their versions; and of schedules, which are written next to them.
+/// The formats of reports in all versions, and of schedules, which are written next to reports.
 const REPORTS: [&str; 2] = ["intermezzo-report/1", intermezzo::refinement::REFINEMENT_FORMAT];
 const SCHEDULE: &str = "intermezzo-schedule/";
 
-/// The most directories within each other that are looked into.
+/// The largest depth of nested directories that are read.
 const DEPTH_MAX: usize = 8;
 
-/// A report, as it is, and the fields on which merging depends.
+/// A report as it was read, and the fields on which merging depends.
 pub(crate) struct ReadReport {
     /// The file, and the number of the report in it if it has several.
     pub(super) name: String,
@@ -43,7 +43,7 @@ pub(super) struct Head {
     pub(super) share: Option<Share>,
 }
 
-/// A verdict, as reports have it, the worst first.
+/// A verdict, as in reports, the worst first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum VerdictJson {
@@ -63,13 +63,13 @@ impl VerdictJson {
 }
 
 impl ReadReport {
-    /// Returns the share that it is of; `None` for a whole search.
+    /// Returns the share to which it belongs; `None` for a whole search.
     #[cfg(feature = "pool")]
     pub(crate) fn share(&self) -> Option<Partition> {
         self.head.share.as_ref().map(|share| share.share)
     }
 
-    /// Returns the test that it is of.
+    /// Returns the test to which it belongs.
     pub(crate) fn test(&self) -> Test {
         let Head {
             program,
@@ -81,10 +81,10 @@ impl ReadReport {
     }
 }
 
-/// Reads the reports in these files, and in the JSON files in these directories and those within.
+/// Reads the reports in these files, and in the JSON files in these directories and their subdirectories.
 ///
 /// # Errors
-/// A file cannot be read, or is no report. The error names it, and the place.
+/// If a file cannot be read, or is no report. The error names the file and the place in it.
 pub(crate) fn read_all(paths: &[PathBuf]) -> Result<Vec<ReadReport>, Problem> {
     let mut reports = Vec::new();
     for path in paths {
@@ -114,7 +114,7 @@ fn read_directory(directory: &Path, depth: usize, reports: &mut Vec<ReadReport>)
     Ok(())
 }
 
-/// Reads the reports in a file. With `passes_by`, a schedule file is none, and is passed by.
+/// Reads the reports in a file. With `passes_by`, a schedule file is skipped.
 fn read_file(path: &Path, passes_by: bool, reports: &mut Vec<ReadReport>) -> Result<(), Problem> {
     let help =
         "give the report of a share: `cargo intermezzo test --partition 1/2 --reports DIR` writes some";

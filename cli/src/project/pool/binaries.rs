@@ -7,7 +7,7 @@ use intermezzo_pool::{Binary, Run};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// The settings file of a project. Tests read it where they run.
+/// The settings file of a project. Tests read it from their working directory.
 const CONFIG: &str = "intermezzo.toml";
 
 /// A test binary.
@@ -30,7 +30,7 @@ impl Built {
 /// Builds the tests.
 ///
 /// # Errors
-/// The project does not build, or a binary cannot be read.
+/// If the project does not build, or a binary cannot be read.
 pub(super) fn built(arguments: &[OsString]) -> Result<Vec<Built>, Problem> {
     let (of_cargo, _) = list::apart(arguments);
     let mut all = Vec::new();
@@ -62,10 +62,10 @@ pub(super) fn config() -> String {
     Binary::code_of(&root.join(CONFIG)).unwrap_or_else(|_| "none".to_owned())
 }
 
-/// Returns the binaries of a run among these.
+/// Selects the binaries of a run from these.
 ///
 /// # Errors
-/// One is missing, or other code; or the settings file is another one. The text says which.
+/// If one is missing or has other contents, or if the settings file is different. The text says which.
 pub(super) fn of_run(run: &Run, built: &[Built], config: &str) -> Result<Vec<usize>, String> {
     let version = env!("CARGO_PKG_VERSION");
     if run.version != version {

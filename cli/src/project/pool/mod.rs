@@ -1,5 +1,5 @@
-//! A search that workers on several machines explore, who share a pool of work over NATS: `test --pool`, `worker`,
-//! `pool status`. They are there with the feature `pool` only, since its dependencies double the build.
+//! Searches that are explored by workers on several machines, with a shared pool of work in NATS: `test --pool`, `worker`,
+//! `pool status`. They need the feature `pool`, because its dependencies double the time of the build.
 
 #[cfg(feature = "pool")]
 mod binaries;
@@ -18,7 +18,7 @@ pub(crate) use {process::run_for_worker, state::status, submit::explore, work::w
 #[cfg(not(feature = "pool"))]
 pub(crate) use without::{explore, run_for_worker, status, worker};
 
-/// The number of shares into which one is divided.
+/// The number of parts into which a share is divided.
 #[cfg(feature = "pool")]
 const SPLIT_INTO: u32 = 8;
 
@@ -40,7 +40,7 @@ impl From<intermezzo_pool::PoolError> for crate::problem::Problem {
     }
 }
 
-/// The commands of a build without the pool.
+/// The commands of a build without the feature `pool`.
 #[cfg(not(feature = "pool"))]
 mod without {
     use super::super::cargo::{CargoTest, Ran};

@@ -20,7 +20,7 @@ const FOR_WORKER: &str = "run-for-worker";
 /// Bytes of a process' output that are told.
 const TOLD: usize = 2_000;
 
-/// The pauses between looks at the process: short at first, since many shares are small.
+/// The pauses between checks of the process: short at first, since many shares are small.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(20));
 
 /// A running test.
@@ -71,7 +71,7 @@ impl Running {
     /// Runs a test.
     ///
     /// # Errors
-    /// The process cannot be started.
+    /// If the process cannot be started.
     pub(super) fn start(
         built: &Built,
         program: &str,

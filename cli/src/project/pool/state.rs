@@ -14,7 +14,7 @@ struct StatusJson<'a> {
     runs: Vec<RunJson<'a>>,
     workers: Vec<WorkerJson<'a>>,
     aside: &'a [Aside],
-    /// Items that are of no run.
+    /// The number of items that belong to no run.
     stray: u64,
 }
 
@@ -25,7 +25,7 @@ struct RunJson<'a> {
     tests_done: usize,
     shares_done: usize,
     shares_open: usize,
-    /// The part of the searches that is done, from 0 to 1.
+    /// The completed part of the searches, from 0 to 1.
     done: f64,
     executions: u64,
     /// The test and the first line of each finding.
@@ -35,7 +35,7 @@ struct RunJson<'a> {
 #[derive(Serialize)]
 struct WorkerJson<'a> {
     name: &'a str,
-    /// The test and the share at which it works.
+    /// The test and the share that it explores.
     at: Option<String>,
     done: u64,
     refuses: &'a [(String, String)],

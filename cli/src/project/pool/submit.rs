@@ -1,4 +1,4 @@
-//! `test --pool`: submits the project's tests as a run, works at it, and puts the results together.
+//! `test --pool`: submits the project's tests as a run, takes part in it, and merges the results.
 
 use super::super::cargo::{CargoTest, Ran, variable};
 use super::super::config;
@@ -25,10 +25,10 @@ const SPLIT_AFTER: Duration = Duration::from_secs(2);
 /// The wait for an item of the run.
 const WAIT: Duration = Duration::from_millis(300);
 
-/// The most open shares whose results are looked for at once.
+/// The largest number of open shares whose results are requested at once.
 const LOOKED_FOR: usize = 128;
 
-/// The time without a queued item or a working worker after which open items were lost, and are submitted again.
+/// If for this time no item is queued and no worker works, the open items were lost and are submitted again.
 const LOST_AFTER: Duration = Duration::from_secs(20);
 
 /// Explores the tests with all workers of the pool.
@@ -127,7 +127,7 @@ pub(crate) fn explore(
     }
 }
 
-/// Returns the settings that all workers give to the tests.
+/// Returns the settings that all workers pass to the tests.
 fn settings(cargo: &CargoTest) -> Result<Vec<(String, String)>, Problem> {
     let mut settings: BTreeMap<String, String> = BTreeMap::new();
     let of_environment = Settings::all().iter().filter_map(|setting| {
@@ -150,8 +150,8 @@ fn settings(cargo: &CargoTest) -> Result<Vec<(String, String)>, Problem> {
     Ok(settings.into_iter().collect())
 }
 
-/// Asks the explored tests for their settings. Returns their names, each with `true` if it stops at a failure, and `true`
-/// if the tests that are not explored passed.
+/// Asks the explored tests for their settings. Returns the name of each, with `true` if it stops at a failure. The second
+/// value is `true` if the tests that are not explored passed.
 fn asked(cargo: &CargoTest) -> Result<(BTreeMap<String, bool>, bool), Problem> {
     let (directory, ran) = cargo.ask_for_settings()?;
     ran.refused_none()?;
@@ -187,7 +187,7 @@ struct Explored {
     troubles: Vec<String>,
 }
 
-/// Works at the run until it is complete, and puts its reports together.
+/// Takes part in the run until it is complete, and merges its reports.
 fn explored(pool: &Pool, run: &Run, worker: &mut Worker<'_>) -> Result<(Cover, Explored), Problem> {
     let mut cover = Cover::new(run);
     let (mut told, mut quiet_since) = (BTreeSet::new(), Instant::now());
@@ -226,7 +226,7 @@ fn explored(pool: &Pool, run: &Run, worker: &mut Worker<'_>) -> Result<(Cover, E
     }
 }
 
-/// Says what was found, as it comes.
+/// Prints each finding as soon as it is known.
 fn tell_findings(cover: &Cover, told: &mut BTreeSet<(usize, String)>) {
     for (test, entry) in cover.run().tests.iter().enumerate() {
         for leaf in cover.leaves(test) {
@@ -242,12 +242,12 @@ fn tell_findings(cover: &Cover, told: &mut BTreeSet<(usize, String)>) {
     }
 }
 
-/// Returns the share as reports have it.
+/// Returns the share in the form that reports use.
 fn partition(share: &ShareName) -> Option<Partition> {
     share.to_string().parse().ok()
 }
 
-/// Puts the reports of all tests together. If some are damaged, returns these items, each with the reason.
+/// Merges the reports of all tests. If some are damaged, returns their items, each with the reason.
 fn merged(pool: &Pool, cover: &Cover) -> Result<Result<Explored, Vec<(Item, String)>>, Problem> {
     let mut explored = Explored {
         reports: Vec::new(),
@@ -316,7 +316,7 @@ fn merged(pool: &Pool, cover: &Cover) -> Result<Result<Explored, Vec<(Item, Stri
 /// Reads the reports of a share.
 ///
 /// # Errors
-/// The inner error says why they are not that.
+/// The inner error says why they cannot be read.
 fn read(
     pool: &Pool,
     object: &str,

@@ -21,7 +21,7 @@ use std::{env, fs, process, thread};
 /// The wait for an item. Meanwhile the server counts the worker as one that has nothing to do.
 const WAIT: Duration = Duration::from_secs(1);
 
-/// The pause between two looks at the pool while a test runs.
+/// The pause between two checks of the pool while a test runs.
 const LOOK: Duration = Duration::from_millis(500);
 
 /// A share is divided when a worker has waited for this part of the time that the share has run: so the youngest share is

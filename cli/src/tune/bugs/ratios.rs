@@ -1,7 +1,7 @@
-//! SURW compared with its published figures: as counted here, and as counted there.
+//! SURW compared with its published figures.
 //!
-//! The published figures leave out the execution that is profiled. So there are two means here: one of all
-//! executions, and one of those drawn after the learning ones, over the seeds with which the learning ones found
+//! The published figures do not count the execution that is profiled. So there are two means here: one of all
+//! executions, and one of those drawn after the executions to learn from, over the seeds with which the latter found
 //! nothing.
 
 use super::{Page, figures, markdown, ours};
@@ -18,16 +18,16 @@ const RATIO_MAX: f64 = 1.5;
 const REMARKS: &[(&str, &str)] = &[
     (
         "deadlock01_bad",
-        "2.45 over 400 seeds with what is learned from, a ratio of 1.36",
+        "2.45 over 400 seeds with the executions to learn from, a ratio of 1.36",
     ),
     (
         "reorder_3_bad,setters=3",
-        "10.3 over 400 seeds with what is learned from, a ratio of 1.41",
+        "10.3 over 400 seeds with the executions to learn from, a ratio of 1.41",
     ),
     (
         "safestack",
-        "published without a limit of executions. With up to 3,000,000 of them, `surw(all)` found it here with 12 of 13 \
-         seeds, after 852,467 on average (ratio 2.31), at some 50,000 a second on an idle core",
+        "the published search had no limit of executions. With up to 3,000,000 of them, `surw(all)` found the bug here \
+         with 12 of 13 seeds, after 852,467 on average (ratio 2.31), at some 50,000 a second on an idle core",
     ),
 ];
 
@@ -120,10 +120,11 @@ impl Page<'_> {
         ];
         let table = markdown(titles.map(str::to_owned).to_vec(), rows.iter().cloned());
         format!(
-            "The published figures leave out the execution that SURW learns from. So does `drawn`: it is the mean over the \
-             seeds for which the executions to learn from found nothing, and does not count these.\n\n\
-             Of {} programs {within_drawn} take at most {RATIO_MAX} times the published executions, or {within} if the \
-             executions to learn from count.\n\n{table}\n{}",
+            "The published figures do not count the execution that SURW learns from.\n\
+             Nor does the column `drawn`: it is the mean over the seeds with which the executions to learn from did not find \
+             the bug, without these executions.\n\n\
+             {within_drawn} of {} programs take at most {RATIO_MAX} times the published executions, or {within} if the \
+             executions to learn from are counted.\n\n{table}\n{}",
             rows.len(),
             remarks.concat()
         )

@@ -71,7 +71,7 @@ impl Case<'_> {
 /// Returns the suites of all reports, and of tests that have none.
 ///
 /// # Errors
-/// None but those of writing into memory.
+/// Only those of writing into memory.
 pub(crate) fn suites(shown: &Shown, others: &[Unexplored]) -> io::Result<String> {
     let explored = shown.reports.iter().map(Case::Explored);
     let all: Vec<Case<'_>> = explored.chain(others.iter().map(Case::Unexplored)).collect();

@@ -290,7 +290,7 @@ fn ratios_follow_from_the_page() {
         within_drawn += u32::from(drawn.or(all).is_some_and(|ratio| ratio <= 1.5));
     }
     let sentence = format!(
-        "Of {} programs {within_drawn} take at most 1.5 times the published executions, or {within} if the",
+        "{within_drawn} of {} programs take at most 1.5 times the published executions, or {within} if the",
         table.rows.len()
     );
     assert!(page.text.contains(&sentence), "{sentence}");

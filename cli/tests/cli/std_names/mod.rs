@@ -55,7 +55,7 @@ fn is_ambiguous(error: &str) -> bool {
 /// Returns the names that are not std's own in the overlays, by a crate of this name.
 ///
 /// # Panics
-/// A name is not there.
+/// If a name is missing.
 fn controlled(probe: &'static str, names: &Names) -> BTreeSet<String> {
     let errors = compare(probe, names, ["std", "std::__std"]);
     let missing: Vec<_> = errors
@@ -167,7 +167,8 @@ fn every_stable_name_is_there_and_controlled_as_the_page_says() {
     assert!(errors.is_empty(), "the look-alikes lack this: {errors:#?}");
 }
 
-/// Names that are controlled stand for the same in core, alloc and std, where all have them: no path leads past the look-alikes.
+/// Names that are controlled stand for the same in core, alloc and std, where all have them: no path leads past the
+/// look-alikes.
 #[test]
 #[cfg_attr(not(target_os = "linux"), ignore = "the page has the names of Linux")]
 fn no_name_of_core_or_alloc_leads_past_the_overlay() {

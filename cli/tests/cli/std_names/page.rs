@@ -191,14 +191,14 @@ const RULES: &[(&[&str], Class, &str)] = &[
 const BEGINNING: &str = "\
 # Names of std under `--unmodified`
 
-This lists every stable public name of std, and says what `cargo intermezzo test --unmodified` makes of it.
+This page lists every stable public name of std, and how `cargo intermezzo test --unmodified` treats it.
 The intrinsics of processors (`std::arch`) and the modules of other systems than Linux are left out.
 core and alloc have the same items under these names.
 
-- **controlled**: intermezzo's own takes its place, with the same methods and implementations.
-- **by other means**: it is std's own, and intermezzo knows of it all the same.
-- **std's own**: it neither waits nor has an effect on other threads, so there is nothing to control.
-- **not controlled**: it is std's own, and intermezzo does not know of it.
+- **controlled**: it is replaced by intermezzo's own, with the same methods and implementations.
+- **by other means**: it is std's own, and intermezzo controls or watches it in another way.
+- **std's own**: it is std's own, and neither waits nor affects other threads, so there is nothing to control.
+- **not controlled**: it is std's own, and intermezzo does not see its effects.
 
 | names | class | reason |
 |---|---|---|
@@ -206,14 +206,14 @@ core and alloc have the same items under these names.
 
 /// The page's text between that and the lists.
 const HOW: &str = "
-The page is made from the documentation that comes with a toolchain (the component `rust-docs`):
+The page is generated from the documentation that comes with a toolchain (the component `rust-docs`):
 
 ```sh
 cargo test -p cargo-intermezzo --test cli std_names
 ```
 
-That compares the page with the toolchain, and makes it again if `UPDATE_DOCS=1` is set.
-The compiler says which names are there and which are controlled, in a crate that has the overlays.
+The command compares the page with the toolchain, or rewrites it if `UPDATE_DOCS=1` is set.
+The compiler determines which names exist and which are controlled, in a crate with the overlays.
 ";
 
 /// The names of modules, each with those in it. The name of a macro ends with an exclamation mark.

@@ -30,7 +30,7 @@ fn released(line: u32, test: impl Fn() + Sync + Send + 'static) -> Report {
     report
 }
 
-/// Returns the reason for which not every schedule was run.
+/// Returns the reason why not every schedule was run.
 fn reason(report: &Report) -> &str {
     match report.coverage() {
         Coverage::Bounded {

@@ -44,7 +44,7 @@ impl Identity {
     /// Returns the identity of the search of this program, whose code is at this address, with these settings and monitors.
     ///
     /// # Errors
-    /// The executable cannot be read.
+    /// If the executable cannot be read.
     pub(in super::super) fn new(
         program: &str,
         body: usize,
@@ -123,7 +123,7 @@ impl Identity {
 }
 
 impl Build {
-    /// Returns the contents of the running executable. It is read once, however many searches are kept.
+    /// Returns the contents of the running executable, which is read only once.
     fn this() -> std::io::Result<Build> {
         static THIS: OnceLock<Build> = OnceLock::new();
         if let Some(build) = THIS.get() {
@@ -149,11 +149,11 @@ impl Build {
     }
 }
 
-/// The reason for which a search ended, if continuing it would end it for the same reason.
+/// The reason why a search ended, if continuing it would end it for the same reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(in super::super) enum Ending {
-    /// It stopped at the first finding, as it was asked to.
+    /// It stopped at the first finding, as requested.
     Finding,
     /// The process may be damaged.
     Crash,
@@ -161,7 +161,7 @@ pub(in super::super) enum Ending {
     EarlyCrash,
     /// A task hung, and was ended.
     Hang,
-    /// The test did not behave the same twice.
+    /// The test did not always behave the same.
     Divergence,
 }
 
@@ -175,7 +175,7 @@ pub(in super::super) struct Contents {
     pub(in super::super) alone: bool,
     /// `true` if several workers ran it.
     pub(in super::super) several: bool,
-    /// The reason for its end; `None` if there is work left.
+    /// The reason for its end; `None` if there is remaining work.
     pub(in super::super) ending: Option<Ending>,
     /// The strongest reduction that is sound for the operations so far; it may be weaker than the requested one.
     pub(in super::super) planned: SoundReduction,
@@ -308,7 +308,7 @@ impl Contents {
         }
     }
 
-    /// `true` if the counts leave room to continue counting: no search reaches half of the range of the numbers.
+    /// `true` if the counts can be continued without overflow: no search reaches half of the range of the numbers.
     fn can_go_on(&self) -> bool {
         let spans = self.spans.iter().flat_map(|(_, tally)| tally.counts());
         let findings = self.findings.iter().map(|finding| finding.count);

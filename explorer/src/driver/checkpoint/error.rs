@@ -1,4 +1,4 @@
-//! The reasons for which a checkpoint is refused, with what to do about each.
+//! The reasons why a checkpoint is refused, with a remedy for each.
 
 use intermezzo_engine::foreign::{printable, quoted};
 use intermezzo_engine::store::Problem;
@@ -43,7 +43,7 @@ pub enum CheckpointProblem {
     },
     /// The contents do not have the checksum that is recorded.
     ChecksumMismatch,
-    /// The checksum is right, but the contents make no sense.
+    /// The checksum is correct, but the contents are invalid.
     Unintelligible {
         /// The reason, for a developer of the tool.
         reason: String,

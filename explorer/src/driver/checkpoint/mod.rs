@@ -1,7 +1,7 @@
 //! A checkpoint: a file from which a stopped search continues.
 //!
-//! The contents are lines of JSON. The partial file stays locked while the search runs, so that two searches do not
-//! share one checkpoint.
+//! The contents are lines of JSON. The partial file stays locked while the search runs, so that two searches do not use
+//! the same checkpoint.
 
 mod contents;
 mod error;
@@ -37,7 +37,7 @@ impl Checkpoint {
     /// Opens the checkpoint in this file. Returns it with the saved search, if the file exists.
     ///
     /// # Errors
-    /// The file belongs to another search, or cannot be read or written.
+    /// If the file belongs to another search, or cannot be read or written.
     pub(super) fn open(
         path: &Path,
         every: Duration,

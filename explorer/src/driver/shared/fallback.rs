@@ -9,7 +9,7 @@ use std::fmt;
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering::SeqCst;
 
-/// The use of the bound on preemptions that was asked for. Often there are far fewer executions without it than within
+/// The use of the bound on preemptions that was requested. Often there are far fewer executions without it than within
 /// it, and sometimes far more, so each search has a short time before the first has a long one. If the first search seems far
 /// from its end, `Trial` and `Second` are left out.
 #[derive(Clone, Copy, PartialEq, Eq)]

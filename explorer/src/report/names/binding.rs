@@ -1,7 +1,7 @@
-//! The place where a local name gets its meaning: the `let`, the parameter, the loop or the pattern.
+//! The place where a local name is bound: the `let`, the parameter, the loop or the pattern.
 //!
-//! The tokens in front of the use are read backwards, from the inside of the function to the outside; a group in
-//! brackets that does not contain the use is skipped. Misses: names that a macro binds.
+//! The tokens before the use are read backwards, from the inside of the function to the outside. Groups in brackets that
+//! do not contain the use are skipped. Misses: names that a macro binds.
 
 use super::tokens::Tokens;
 use std::ops::Range;
@@ -40,7 +40,7 @@ const OVER_ELEMENTS: &[&str] = &[
     "try_for_each",
 ];
 
-/// A walk outwards from a use, through the tokens in front of it.
+/// A walk outwards from a use, through the tokens before it.
 struct Walk {
     at: usize,
     /// `true` if a statement ended since the last step out of a bracket.
@@ -268,7 +268,7 @@ impl Tokens {
         false
     }
 
-    /// `true` if the token is in the type of a parameter: behind a `:`, and no comma since.
+    /// `true` if the token is in the type of a parameter: after a `:`, without a comma in between.
     fn is_type(&self, at: usize, pattern: &Range<usize>) -> bool {
         if self.is_in_fields(at, pattern) {
             return false;

@@ -1,4 +1,4 @@
-//! Declarations in a source file: the fields of structs, the lengths of arrays, and what their elements are.
+//! Declarations in a source file: the fields of structs, and the lengths and elements of arrays.
 
 use super::kinds::{BOXES, MADE};
 use super::path::Step;
@@ -13,7 +13,7 @@ pub(super) struct Struct {
     pub(super) fields: Vec<(usize, Range<usize>)>,
 }
 
-/// An array, as far as one expression or type shows it.
+/// An array, as one expression or type shows it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Array {
     pub(super) length: Option<usize>,

@@ -54,7 +54,7 @@ const LENGTH_MAX: usize = 32;
 /// The number of bindings through which a name is followed.
 const FOLLOWED_MAX: usize = 12;
 
-/// The trust in a name, from the least.
+/// The trust in a name, the lowest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Trust {
     /// A parameter, or a call.
@@ -78,7 +78,7 @@ pub(super) fn of(finding: &Finding, files: &mut SourceFiles) -> VarNames {
     of_uses((uses(finding), &seen), &given(finding), &finding.layout, files)
 }
 
-/// Returns the names that the test gave the variables that the finding is about, in order of appearance.
+/// Returns the names that the test gave the variables of the finding, in order of appearance.
 fn given(finding: &Finding) -> Vec<(&str, String)> {
     if finding.names.is_empty() {
         return Vec::new();

@@ -1,9 +1,9 @@
-//! Fields of objects on the heap by the objects' numbers: `Node#2.next`, where the source has `node.next`.
+//! Names of fields of heap objects, with the number of the object: `Node#2.next`, where the source has `node.next`.
 //!
-//! The type is the only struct of the file that has such a field, if the file puts one into a box. Objects are numbered in
-//! the order in which their variables are first used. Fields of one object have the same distance in memory in all
-//! objects. Where no distance pairs them, or more than one does, they have numbers of their own: `next#2`. Misses: structs
-//! of other files.
+//! The type is the only struct of the file with such a field, provided that the file puts a value of it into a box.
+//! Objects are numbered in the order in which their variables are first used. Two fields have the same distance in memory
+//! in all objects, and this distance shows which fields belong to one object. If no distance pairs the fields, or several
+//! do, each field is numbered by itself: `next#2`. Misses: structs of other files.
 
 use super::declared::is_variable;
 use super::path::Step;
@@ -12,10 +12,10 @@ use super::{Followed, Found};
 use intermezzo_engine::runtime::{Layout, Place};
 use std::collections::BTreeMap;
 
-/// The largest distance of two fields of an object, in bytes.
+/// The largest distance between two fields of an object, in bytes.
 const DISTANCE_MAX: isize = 512;
 
-/// The field that a variable is, of an object on the heap.
+/// A field of a struct whose values are on the heap.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct HeapField {
     /// The token of the struct's name in its declaration.
@@ -32,8 +32,7 @@ pub(super) struct OnHeap<'v> {
 }
 
 impl<'v> OnHeap<'v> {
-    /// Returns the field that a variable with this name is, by what its places say. `None` if it is none, or if they
-    /// disagree.
+    /// Returns the field that the places of a variable with this name show. `None` if they show none, or disagree.
     pub(super) fn of(var: &'v str, name: &str, found: &[(Found, &str)]) -> Option<OnHeap<'v>> {
         let mut places = found.iter().filter(|(found, _)| found.name == name);
         let (first, file) = places.next()?;
@@ -59,7 +58,7 @@ impl HeapField {
 }
 
 impl Tokens {
-    /// Returns the field of an object on the heap that the variable of a path is. `None` if it is in none that is known.
+    /// Returns the field of a heap object to which a path leads. `None` if no known object has it.
     pub(super) fn heap_field(&self, followed: &Followed, used: usize) -> Option<HeapField> {
         let Step::Field(field) = followed.steps.last()? else {
             return None;
@@ -101,7 +100,7 @@ impl Tokens {
     }
 }
 
-/// Returns the names of fields by their variables, which are in order of first use.
+/// Returns the names of fields for these variables, which are in order of first use.
 pub(super) fn numbered(fields: Vec<OnHeap<'_>>, layout: &Layout) -> BTreeMap<String, String> {
     // The variables of each field of each struct, by their order.
     type Fields<'v> = BTreeMap<String, Vec<(usize, &'v str)>>;
@@ -149,7 +148,8 @@ fn objects<'v>(
     Some(objects.into_iter().map(|(_, fields)| fields).collect())
 }
 
-/// Returns for each of these fields the index of the other field of its object. `None` unless one distance pairs all.
+/// Returns for each of these fields the index of the other field of its object. `None` unless exactly one distance pairs
+/// them all.
 fn pairs(others: &[Place], fields: &[Place]) -> Option<Vec<usize>> {
     let distance = |from: &Place, to: &Place| {
         let distance = to.offset as isize - from.offset as isize;

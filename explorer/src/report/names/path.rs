@@ -1,4 +1,4 @@
-//! The expression in front of a method's name, as a path: `self.slots[i].seq` is `self`, `slots`, an element, `seq`.
+//! The expression before a method's name, as a path: `self.slots[i].seq` is `self`, `slots`, an element, `seq`.
 
 use super::tokens::Tokens;
 use std::ops::Range;
@@ -204,7 +204,7 @@ impl Tokens {
         }
     }
 
-    /// Returns the path that these tokens are as a whole, without references and dereferences in front of it.
+    /// Returns the path that all of these tokens form, without leading references and dereferences.
     pub(super) fn path_within(&self, first: usize, last: usize) -> Option<Path> {
         let mut first = first;
         while matches!(self.text(first), "&" | "&&" | "*" | "mut" | "const" | "raw") {

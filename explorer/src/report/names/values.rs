@@ -1,10 +1,10 @@
 //! The values of index expressions: of `tail % 4`, where the source has `let tail = self.tail.load(SeqCst)` and the
 //! execution has what that load returned.
 //!
-//! Evaluated are numbers, constants of the file, what operations of the same task returned, unchanged local variables and
-//! parameters of methods with these, and arithmetic on them. Everything else has no value, and neither has what would
-//! overflow. The last execution of an operation counts, so a function that calls itself, and one whose steps another may
-//! interrupt in the same task (`async`), has none.
+//! These are evaluated: numbers, constants of the file, results of operations of the same task, unchanged local variables
+//! and parameters of methods with such values, and arithmetic on them. Other expressions have no value, and neither has
+//! an expression that would overflow. The last execution of an operation counts. So expressions in a function that calls
+//! itself, or that another one may interrupt in the same task (`async`), have no value.
 
 use super::binding::Binding;
 use super::path::Call;
@@ -14,7 +14,7 @@ use std::ops::Range;
 /// The deepest nesting of expressions that are evaluated.
 const DEPTH_MAX: usize = 24;
 
-/// An event as far as it has a value.
+/// The fields of an event that determine its value.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seen<'a> {
     pub(super) task: &'a str,

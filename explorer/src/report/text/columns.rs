@@ -7,7 +7,7 @@ use crate::report::source::Sources;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// The mark in front of a row that the finding is about.
+/// The mark before a row that belongs to the finding.
 pub(super) const MARK: char = '>';
 
 /// The width of the gap between two columns, and before the first.
@@ -19,7 +19,7 @@ const LANES_MAX: usize = 6;
 /// The fewest columns for a source line next to columns of tasks.
 const SOURCE_MIN: usize = 12;
 
-/// A line of the execution: an event, or an action between two events that the finding is about.
+/// A line of the execution: an event, or an action of the finding between two events.
 #[derive(Clone)]
 pub(super) struct Row<'a> {
     pub(super) task: &'a str,
@@ -56,7 +56,7 @@ pub(super) fn line(text: &mut String, line: &str) {
     writeln!(text, "{}", line.trim_end()).expect("a string takes everything");
 }
 
-/// Returns a place without its column: the rows of tasks show the code.
+/// Returns a place without its column, because the rows of tasks show the code.
 fn without_column(site: &str) -> &str {
     site.rsplit_once(':').map_or(site, |(place, _)| place)
 }

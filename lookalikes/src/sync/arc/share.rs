@@ -1,8 +1,8 @@
-//! Visible counts of an `Arc`: an object next to std's own `Arc`, which all handles share.
+//! Visible counts of an `Arc`: an object that exists in addition to std's own `Arc`, and that all handles share.
 //!
-//! A step on a count is a schedule point if another task could see it: through another handle, or by borrowing the same
-//! one. Otherwise, and if the environment excludes counts, it is only recorded. Handles that were made outside the
-//! execution are not recorded either: their counts are not the execution's.
+//! A step on a count is a schedule point if another task could see it, through another handle or by borrowing the same
+//! one. Otherwise, or if the environment excludes counts, it is only recorded. Steps of handles that were created outside
+//! the execution are not recorded either, because their counts do not belong to the execution.
 
 use super::live;
 use intermezzo_engine::runtime::arena::outside;
@@ -36,7 +36,7 @@ pub(super) struct Counts {
     weak: AtomicUsize,
     /// `true` if dropping the value runs code, so that the task that drops it matters.
     drops: AtomicBool,
-    /// `true` until the value is there: weak handles exist before it, and count once it is there.
+    /// `true` until the value exists. Weak handles may exist before it, and count once it exists.
     unborn: AtomicBool,
     /// The block of the value, if monitors want blocks: its number, from 1.
     block: AtomicU32,
@@ -117,7 +117,7 @@ impl Counts {
     }
 }
 
-/// A permitted step on the counts, to be recorded.
+/// A permitted step on the counts, which has yet to be recorded.
 #[must_use = "a step is recorded by `did`"]
 pub(super) struct Turn(Option<(Engine, Access)>);
 
@@ -129,8 +129,8 @@ impl Turn {
         }
     }
 
-    /// Notes that the step depends on the counts, and does not just add to them or subtract: it does not commute with
-    /// others.
+    /// Notes that the step depends on the counts instead of only adding to them or subtracting. So it does not commute
+    /// with other steps on them.
     pub(super) fn decides(&self) {
         if let Some((engine, access)) = &self.0
             && engine.environment().arc_counts
@@ -139,7 +139,7 @@ impl Turn {
         }
     }
 
-    /// Notes that the step gives up a handle, that the owner of the last one matters, and the number of handles left.
+    /// Notes that the step drops a handle, that it matters which task drops the last one, and the number of handles left.
     fn gives_up(&self, left: usize, decides: bool) {
         if let Some((engine, access)) = &self.0 {
             engine.give_up_share(access.var, left as u64, decides);
@@ -154,13 +154,13 @@ impl Turn {
         self
     }
 
-    /// Records that the counts were read, and that this handle is the only one: the operations of the others before
-    /// they went are known now.
+    /// Records that the counts were read, and that this handle is the only one. The task then knows the operations that
+    /// other tasks performed before they dropped theirs.
     pub(super) fn alone(self) {
         self.ordered(MemoryOrder::Acquire).looked(1);
     }
 
-    /// Notes that the step changes no count because of what the counts are: with others it would.
+    /// Notes that the step changes no count, but would change one if the counts were different.
     pub(super) fn fails(&self) {
         if let Some((engine, _)) = &self.0 {
             engine.fail_to_count();
@@ -176,7 +176,7 @@ impl Turn {
     }
 }
 
-/// One handle's share in the counts; none for a `Weak` to nothing. Dropping it decrements the count.
+/// One handle's share in the counts, empty for a `Weak` without a value. Dropping it decrements the count.
 pub(super) struct Share<const IS_STRONG: bool> {
     counts: Option<Arc<Counts>>,
     /// The place where the handle was made: the place of its end, which has none of its own.
@@ -211,11 +211,11 @@ impl Share<STRONG> {
     }
 }
 
-/// The counts of a value that is being made.
+/// The counts of a value that is being created.
 pub(super) struct Unborn(Arc<Counts>);
 
 impl Unborn {
-    /// Makes the counts of a value that has no strong handle yet, and the share of the weak handle that the value may
+    /// Creates the counts of a value that has no strong handle yet, and the share of the weak handle that the value may
     /// keep on itself.
     pub(super) fn new(drops: bool, site: Site) -> (Unborn, Share<WEAK>) {
         let counts = Counts::shared(0, 1, drops);
@@ -228,8 +228,8 @@ impl Unborn {
         )
     }
 
-    /// Ends the share of the weak handle that the value could keep, and waits for permission to let the value be there.
-    /// That is a schedule point if it kept the handle, or another task did: a weak handle shows if the value is there.
+    /// Ends the share of the weak handle that the value could keep, and waits for permission to create the value. That is
+    /// a schedule point if the value or another task kept a weak handle, because a weak handle shows if the value exists.
     pub(super) fn turn(&self, mut first: Share<WEAK>, site: Site) -> Turn {
         let end = self.0.turn(SyncVarOp::CountDown, false, site);
         first.count_down(end, false);
@@ -239,7 +239,7 @@ impl Unborn {
         }
     }
 
-    /// Returns the share of the first handle on the value, which has been made; `turn` is the permission.
+    /// Returns the share of the first handle on the value, which now exists; `turn` is the permission.
     pub(super) fn born(self, turn: Turn, site: Site) -> Share<STRONG> {
         self.0.strong.store(1, SeqCst);
         self.0.unborn.store(false, Relaxed);
@@ -258,8 +258,8 @@ impl<const IS_STRONG: bool> Share<IS_STRONG> {
         self.turn_of_owner(op, site, true)
     }
 
-    /// Does the same. If the step `depends` on other changes of the counts, it is also a schedule point where it would
-    /// belong to the step of another task, which need not come after them.
+    /// Does the same. If the step `depends` on other changes of the counts, it is a schedule point also if it would
+    /// otherwise belong to a step of another task, which need not come after these changes.
     fn turn_of_owner(&self, op: SyncVarOp, site: Site, depends: bool) -> Turn {
         self.counts.as_ref().map_or(Turn(None), |counts| {
             let is_apart = || depends && Engine::current().is_some_and(Engine::is_in_step_of_another);
@@ -316,8 +316,7 @@ impl<const IS_STRONG: bool> Share<IS_STRONG> {
 }
 
 impl Share<STRONG> {
-    /// Notes that dropping the value runs code, which was not so before. Operations on the counts before that are other
-    /// ones after it.
+    /// Notes that from now on dropping the value runs code. So operations on the counts differ from those before.
     pub(super) fn has_destructor(&self, site: Site) {
         if let Some(counts) = &self.counts
             && !counts.drops.load(Relaxed)
@@ -329,7 +328,7 @@ impl Share<STRONG> {
         }
     }
 
-    /// Notes the address of the value, of which more handles may be made.
+    /// Notes the address of the value, from which more handles may be created.
     pub(super) fn has_address(&self, address: usize) {
         if let (Some(counts), Some(engine)) = (&self.counts, Engine::current()) {
             live::add(engine, address, counts);
@@ -364,8 +363,8 @@ impl<const IS_STRONG: bool> Drop for Share<IS_STRONG> {
 
 /// The counts of values with a handle that became a raw pointer, by its address. They stay until the last handle ends.
 ///
-/// A pointer may become a handle any number of times, if that handle is forgotten and not dropped: a waker does so to
-/// borrow the handle that it is made of. So the number of handles that are raw pointers is not known.
+/// A pointer may become a handle any number of times, if that handle is forgotten and not dropped. A waker does this to
+/// borrow the handle from which it was created. So the number of handles that are raw pointers is not known.
 static RAW: Mutex<BTreeMap<usize, Arc<Counts>>> = Mutex::new(BTreeMap::new());
 
 impl Counts {

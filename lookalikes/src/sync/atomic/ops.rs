@@ -76,7 +76,7 @@ impl<T: Primitive> Atomic<T> {
 }
 
 impl<T, I: Identity> Atomic<T, I> {
-    /// `true` if it may be part of code that was not written for intermezzo: then its address identifies it.
+    /// `true` if it may be part of code that was not written for intermezzo. Its address then identifies it.
     const MAY_BE_UNMODIFIED: bool = size_of::<I>() == 0;
 
     /// Returns a pointer to the value where the atomic is: a static may have another value in the execution.
@@ -127,8 +127,9 @@ impl<T: Primitive, I: Identity> Atomic<T, I> {
         }
     }
 
-    /// Publishes that the atomic was made, as a write that is not atomic: a task that uses it without coming after this
-    /// races with it. The identity moves with the atomic. For drop-ins of other tools, whose constructors are not `const`.
+    /// Publishes the creation of the atomic, as a write that is not atomic: it races with uses by other tasks that it does
+    /// not happen before. The identity moves with the atomic. For drop-ins of other tools, whose constructors are not
+    /// `const`.
     #[doc(hidden)]
     #[inline]
     #[track_caller]
@@ -210,7 +211,7 @@ impl<T: Primitive, I: Identity> Atomic<T, I> {
         self.object.outside(site).cast()
     }
 
-    /// Notes that this thread, outside an exploration, has written the value: loops of tasks may wait for that.
+    /// Notes that this thread has written the value outside an exploration, because loops of tasks may wait for it.
     #[inline]
     fn written_outside(&self) {
         self.object.opened_outside(0);
@@ -233,7 +234,7 @@ impl<T: Primitive, I: Identity> Atomic<T, I> {
     /// Loads the value.
     ///
     /// # Panics
-    /// The ordering is `Release` or `AcqRel`.
+    /// If the ordering is `Release` or `AcqRel`.
     #[cfg_attr(feature = "unmodified", inline(never))]
     #[cfg_attr(all(debug_assertions, not(feature = "unmodified")), inline)]
     #[cfg_attr(not(any(debug_assertions, feature = "unmodified")), inline(always))]
@@ -264,7 +265,7 @@ impl<T: Primitive, I: Identity> Atomic<T, I> {
     /// Stores a value.
     ///
     /// # Panics
-    /// The ordering is `Acquire` or `AcqRel`.
+    /// If the ordering is `Acquire` or `AcqRel`.
     #[cfg_attr(feature = "unmodified", inline(never))]
     #[cfg_attr(all(debug_assertions, not(feature = "unmodified")), inline)]
     #[cfg_attr(not(any(debug_assertions, feature = "unmodified")), inline(always))]
@@ -400,10 +401,10 @@ impl<T: Primitive, I: Identity> Atomic<T, I> {
     /// Stores `new` if the value is `current`, and returns the value before. If that was another, it is in the error.
     ///
     /// # Errors
-    /// The value is not `current`.
+    /// If the value is not `current`.
     ///
     /// # Panics
-    /// `failure` is `Release` or `AcqRel`.
+    /// If `failure` is `Release` or `AcqRel`.
     #[inline]
     #[track_caller]
     pub fn compare_exchange(&self, current: T, new: T, success: Ordering, failure: Ordering) -> Result<T, T> {
@@ -413,10 +414,10 @@ impl<T: Primitive, I: Identity> Atomic<T, I> {
     /// Like `compare_exchange`, but may fail although the value is `current`.
     ///
     /// # Errors
-    /// The value is not `current`, or the exchange failed spuriously.
+    /// If the value is not `current`, or the exchange failed spuriously.
     ///
     /// # Panics
-    /// `failure` is `Release` or `AcqRel`.
+    /// If `failure` is `Release` or `AcqRel`.
     #[inline]
     #[track_caller]
     pub fn compare_exchange_weak(
@@ -445,7 +446,7 @@ impl<T: Primitive, I: Identity> Atomic<T, I> {
     /// `None`.
     ///
     /// # Errors
-    /// `f` returned `None`; the value is in the error.
+    /// If `f` returned `None`; the value is in the error.
     #[track_caller]
     pub fn fetch_update<F: FnMut(T) -> Option<T>>(
         &self,
@@ -459,7 +460,7 @@ impl<T: Primitive, I: Identity> Atomic<T, I> {
     /// Does the same as `fetch_update`, by its newer name.
     ///
     /// # Errors
-    /// `f` returned `None`; the value is in the error.
+    /// If `f` returned `None`; the value is in the error.
     #[track_caller]
     pub fn try_update(
         &self,

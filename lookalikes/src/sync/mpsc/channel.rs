@@ -1,9 +1,9 @@
 //! The shared state of the two ends of a channel.
 //!
-//! A rendezvous (bound 0) has a table with room for one message. A sender waits until the table is free, puts its
-//! message there and waits for the answer: taken, or returned because the receiver is gone. A receiver that finds
-//! nothing notes that it waits, and only then can `try_send` hand it a message. In std, senders queue up behind the
-//! table; one that queues cannot be distinguished from one that has not begun.
+//! A rendezvous channel (bound 0) has a slot for one message, the *table*. A sender waits until the table is free, puts
+//! its message there, and waits until the message was taken, or returned because the receiver is gone. A receiver that
+//! finds no message notes that it waits, and only then can `try_send` pass it a message. In std, senders form a queue
+//! before the table, but a sender in the queue cannot be distinguished from one that has not begun.
 
 use crate::gated::{Did, Gated, State, When};
 use crate::name::named_by;
@@ -26,9 +26,9 @@ const ANSWERED: Gates = 4;
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Table {
     Free,
-    /// There is a message on it whose sender waits.
+    /// It has a message, whose sender waits.
     Offered,
-    /// The message was taken; its sender does not know yet.
+    /// The message was taken, which its sender has not noticed yet.
     Taken,
     /// `try_send` put a message there for the waiting receiver.
     Handed,
@@ -147,8 +147,8 @@ impl<T> Queue<T> {
         }
     }
 
-    /// Receives a message, if there is one. With `waits`, the receiver of a rendezvous that finds none waits from now
-    /// on, or no longer.
+    /// Receives a message, if there is one. If the receiver of a rendezvous channel finds none, it waits from now on with
+    /// `waits`, and no longer waits without it.
     fn receive(&mut self, waits: Option<bool>) -> Did<Result<T, TryRecvError>> {
         let taken = self.take();
         let empty = matches!(taken, Err(TryRecvError::Empty));
@@ -169,7 +169,7 @@ pub(super) struct Channel<T> {
     rendezvous: bool,
     /// `true` if there is always room.
     unbounded: bool,
-    /// `true` if the drop of an end belongs to the step that the task is in.
+    /// `true` if the drop of an end belongs to the current step of its task.
     closes_in_step: bool,
     /// The number of senders, and `true` if there is a receiver: known without access to the queue.
     senders: AtomicUsize,

@@ -1,4 +1,4 @@
-//! Executions written by hand: for each kind of edge one without it, which races, and its mended twin.
+//! Executions written by hand: for each kind of edge one without it, which races, and its fixed twin.
 
 mod atomics;
 mod locks;

@@ -81,7 +81,7 @@ fn the_way_with_the_fewest_changes_is_suggested() {
     );
 }
 
-/// A lock is taken by an exchange after a look at it. Another task may have taken it in between, so only the exchange reads
+/// A lock is taken by an exchange after a load of it. Another task may have taken it in between, so only the exchange reads
 /// what the last holder released.
 #[test]
 fn the_last_of_several_reads_of_a_variable_is_suggested() {

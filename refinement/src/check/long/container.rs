@@ -1,4 +1,4 @@
-//! Values that are put in, looked at and taken out: the common part of queues, stacks and priority queues.
+//! Values that are inserted, read and removed: the common part of queues, stacks and priority queues.
 
 use super::time::{Moment, NEVER, Placed, place};
 use super::{Long, MISFIT, Violation};
@@ -11,11 +11,11 @@ pub(super) enum Step<V> {
     Put(V),
     Take(Option<V>),
     Look(Option<V>),
-    /// It would have taken something; it is unknown whether and what.
+    /// It may have removed a value; it is not known which.
     PendingTake,
     /// It changes nothing, and its result is unknown.
     Nothing,
-    /// Its answer is impossible for its kind.
+    /// Its result is impossible for its kind.
     Misfit,
 }
 
@@ -24,30 +24,30 @@ pub(super) enum Step<V> {
 pub(super) struct Value {
     pub(super) put: Placed,
     pub(super) taken: Option<Placed>,
-    /// The operations that only look at it, a range of [`Container::looks`].
+    /// The operations that only read it, a range of [`Container::looks`].
     looks: (u32, u32),
-    /// Its first return: by then it must be there.
+    /// Its first return: by then it must have been inserted.
     pub(super) there: Moment,
-    /// Its last call: until then it must be there. [`NEVER`] if no operation takes it.
+    /// Its last call: until then it must not be removed. [`NEVER`] if no operation removes it.
     pub(super) until: Moment,
     /// The operations that determine `there` and `until`.
     pub(super) bounds: [u32; 2],
 }
 
 impl Value {
-    /// `true` if there is a time at which it must be there.
+    /// `true` if there is a time at which it must be in the container.
     pub(super) fn is_critical(&self) -> bool {
         self.there < self.until
     }
 
-    /// Returns the operations that decide when it is put in and taken, and the bounds of its critical interval.
+    /// Returns the operations that bound its insertion and its removal, and the bounds of its critical interval.
     pub(super) fn operations(&self) -> impl Iterator<Item = u32> + use<> {
         let taken = self.taken.map(|taken| taken.id);
         [self.put.id].into_iter().chain(taken).chain(self.bounds)
     }
 }
 
-/// The values of a history, each put in once.
+/// The values of a history, each of which is inserted once.
 #[derive(Clone, Debug)]
 pub(super) struct Container<V> {
     pub(super) values: Vec<Value>,

@@ -1,14 +1,14 @@
-//! Long histories whose values are distinct: checked in n log n, where the general search may take for ever.
+//! Checks long histories with distinct values in n log n. The general search takes exponential time.
 //!
-//! If no value is put in twice, each value shows which operations belong together, and an object's rules become
+//! If no value is inserted twice, each value shows which operations belong together, and an object's rules become
 //! statements about the times of those operations (Gibbons & Korach, SIAM J. Comput. 1997; Emmi & Enea, PLDI 2018;
-//! Abdulla et al., PLDI 2025; Lee & Mathur, OOPSLA 2025). Two moments of a value matter. By the first return of any
-//! of its operations it must be there. Until the last call of any of them it must still be there, for ever if no
-//! operation takes it. If the one comes before the other, the time between is its *critical interval*. Each file
-//! proves its own condition.
+//! Abdulla et al., PLDI 2025; Lee & Mathur, OOPSLA 2025). Two moments of a value matter. At the first return of any of its
+//! operations, the value must have been inserted. Until the last call of any of them, it must not be removed; if no
+//! operation removes it, it stays for ever. If the first moment comes before the second, the time in between is the
+//! *critical interval* of the value. Each file proves its own condition.
 //!
-//! Misses nothing where it applies: each condition is exact. Does not apply where a value is put in twice, where an
-//! operation's answer is impossible for its kind, and to some pending operations; it says so.
+//! Each condition is exact, so the check misses nothing where it applies. It does not apply if a value is inserted twice,
+//! if an operation's result is impossible for its kind, and to some pending operations; it then says so.
 
 mod container;
 mod cover;

@@ -1,9 +1,9 @@
-//! The order of values: that in which they are put in, and that in which they are at the front.
+//! The order of values, in which they are inserted and reach the front.
 //!
-//! `a` must be before `b` if `a` is there before `b` is put in, or if `a` is at the front, and found, before the last
-//! time that `b` is. A value that no operation takes is at the front after all that are found there. There is an
-//! order if and only if this has no cycle. A cycle may have three values if operations look at the front, so
-//! comparing pairs is not enough.
+//! `a` must be before `b` if `a` was inserted before `b` is, or if `a` is found at the front before the last time that `b`
+//! is. A value that no operation removes is at the front after all values that are found there. There is an order if and
+//! only if this relation has no cycle. A cycle may have three values if operations read the front, so comparing pairs is
+//! not enough.
 
 use super::time::Moment;
 use std::cmp::Reverse;
@@ -12,7 +12,7 @@ use std::collections::BinaryHeap;
 /// The bounds that order a value among the others.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
-    /// The call that puts it in.
+    /// The call that inserts it.
     pub(super) put: Moment,
     /// The first return of its operations, always after `put`.
     pub(super) there: Moment,
@@ -25,9 +25,9 @@ pub(super) struct Bounds {
 /// The reason why a value is before another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Before {
-    /// It is there when the other is put in.
+    /// It was inserted before the other value is.
     Put,
-    /// It is at the front, and the other will be, or stays.
+    /// It is at the front before the other value is, or the other value is never removed.
     Front,
 }
 

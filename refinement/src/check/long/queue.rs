@@ -1,12 +1,12 @@
-//! Long histories of queues: nothing is found empty that is not, and the values have an order.
+//! Long histories of queues: the queue is found empty only when it can be, and its values have an order.
 //!
-//! The order is searched as a whole (`order.rs`): with an operation that looks at the front, comparing pairs of
-//! values is not enough. Values in an order are enqueued as early as it allows, and each found at the front as early
-//! as it allows. A gap in which no value must be there separates those that must be gone before it from those that
-//! must come after it, and nothing orders the latter before the former: so an empty queue there and the order do not
-//! disturb each other.
+//! The order is searched as a whole (`order.rs`): with an operation that reads the front, comparing pairs of values is not
+//! enough. Given an order, each value is enqueued as early as the order allows, and found at the front as early as the
+//! order allows. A gap in which the queue must be empty separates the values that must be removed before it from those
+//! that must be inserted after it, and nothing orders the latter before the former. So an empty queue in the gap and the
+//! order do not affect each other.
 //!
-//! A pending dequeue may have taken any value that is still there: decided if it makes no difference.
+//! A pending dequeue may have taken any remaining value. The check decides such a history if that makes no difference.
 
 use super::container::{Container, Step, Value};
 use super::order::{Before, Bounds, cycle};

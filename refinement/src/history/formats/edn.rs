@@ -1,6 +1,6 @@
-//! Maps of EDN, one an event: `{:process 0, :type :invoke, :f :get, :key "a", :value nil}`.
+//! EDN maps, one for each event: `{:process 0, :type :invoke, :f :get, :key "a", :value nil}`.
 //!
-//! The maps may stand in a vector. Other keys, such as `:time`, are left out.
+//! The maps may be in a vector. Other keys, such as `:time`, are ignored.
 
 use super::error::{FormatError, Place};
 use super::event::{Event, Kind};
@@ -24,7 +24,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Event>, FormatError> {
     Ok(events)
 }
 
-/// Returns the event of a map, if it is a client's.
+/// Returns the event of a map, if it belongs to a client.
 fn event(form: Form, line: usize) -> Result<Option<Event>, FormatError> {
     let place = Place::Line(line);
     let Form::Map(pairs) = form else {
@@ -65,7 +65,7 @@ fn wrong(place: Place, field: &str, found: Option<Value>, expected: &str) -> For
     }
 }
 
-/// The keys of a map that are still to be read.
+/// The keys of a map that have not been read yet.
 struct Fields {
     pairs: Vec<(Form, Form)>,
     place: Place,

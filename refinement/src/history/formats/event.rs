@@ -1,4 +1,4 @@
-//! Events of a history, whatever format it is written in.
+//! Events of a history in any format.
 
 use super::error::Place;
 use super::value::Value;
@@ -12,9 +12,9 @@ pub enum Kind {
     Invoke,
     /// It returned.
     Ok,
-    /// It did not happen. An operation that compares and sets did happen, and did not find what it expected.
+    /// It did not happen. (A compare-and-set happened, and did not find the expected value.)
     Fail,
-    /// It is unknown whether it happened, or will.
+    /// It is not known if it happened, or will happen.
     Info,
 }
 
@@ -42,7 +42,7 @@ pub struct Event {
     pub kind: Kind,
     /// The operation's name, without a colon. Empty if the event is not a call and does not repeat it.
     pub name: String,
-    /// The part of the object that it is about, if that is not among the arguments.
+    /// The part of the object that it accesses, if that is not among the arguments.
     pub key: Option<Value>,
     /// For a call the argument, or the list of them; otherwise the result.
     pub value: Value,

@@ -1,14 +1,14 @@
 //! Our own format, JSON: `{"format": "intermezzo-history/1", "object": "queue", "events": [..]}`.
 //!
 //! An event is `{"process": 0, "kind": "invoke", "name": "enqueue", "value": 1}`; the kind is `invoke`, `ok`, `fail` or
-//! `info`, and `name`, `key` and `value` may be missing where there is nothing to say. Events are in the order of time.
+//! `info`, and `name`, `key` and `value` may be missing. Events are in the order of time.
 
 use super::error::{FormatError, Place};
 use super::event::{Event, Kind};
 use super::value::Value;
 use serde::{Deserialize, Serialize};
 
-/// The name of the format in each file. A change that old readers would misread counts up the number.
+/// The name of the format in each file. The number is increased by changes that old readers would misread.
 const FORMAT: &str = "intermezzo-history/1";
 
 #[derive(Serialize, Deserialize)]
@@ -37,7 +37,7 @@ fn is_nil(value: &Value) -> bool {
     *value == Value::Nil
 }
 
-/// The format of a file, whatever else is in it.
+/// The format of a file; other fields are ignored.
 #[derive(Deserialize)]
 struct Header {
     format: String,
@@ -71,7 +71,7 @@ pub(super) fn read(text: &str) -> Result<(Vec<Event>, Option<String>), FormatErr
     Ok((events.collect(), file.object))
 }
 
-/// Writes events, and the name of their object, as JSON with an event a line.
+/// Writes events, and the name of their object, as JSON with one event on each line.
 pub fn write(events: &[Event], object: Option<&str>) -> String {
     let object = object.map_or(String::new(), |object| format!(" \"object\": {},", json(object)));
     let lines: Vec<String> = events

@@ -1,4 +1,4 @@
-//! Operations made of events: callers, calls and results.
+//! Pairs events into operations with callers, calls and results.
 
 use super::error::{FormatError, Place};
 use super::event::{Event, Kind};
@@ -14,7 +14,7 @@ pub struct Named {
     pub process: u64,
     /// The operation's name.
     pub name: String,
-    /// The part of the object that it is about, if that is not among the arguments.
+    /// The part of the object that it accesses, if that is not among the arguments.
     pub key: Option<Value>,
     /// The argument, or the list of them.
     pub value: Value,

@@ -187,7 +187,7 @@ pub struct BatchSemaphore {
     signature: ResourceSignature,
 }
 
-/// The reason for which a request got no permits at once.
+/// The reason why a request got no permits at once.
 #[derive(Debug, PartialEq, Eq)]
 pub enum TryAcquireError {
     /// The semaphore is closed.
@@ -196,7 +196,7 @@ pub enum TryAcquireError {
     NoPermits,
 }
 
-/// The reason for which a request gets no permits: the semaphore is closed.
+/// The reason why a request gets no permits: the semaphore is closed.
 #[derive(Debug)]
 pub struct AcquireError(());
 
@@ -322,7 +322,7 @@ impl BatchSemaphore {
     /// Takes permits, if there are enough now.
     ///
     /// # Errors
-    /// There are too few, or others wait for them, or the semaphore is closed.
+    /// If there are too few permits, or others wait for them, or the semaphore is closed.
     #[track_caller]
     pub fn try_acquire(&self, num_permits: usize) -> Result<(), TryAcquireError> {
         self.try_take(num_permits, Priority::Back)
@@ -389,7 +389,7 @@ impl BatchSemaphore {
     /// Takes permits; the calling task waits until there are enough.
     ///
     /// # Errors
-    /// The semaphore is closed.
+    /// If the semaphore is closed.
     #[track_caller]
     pub fn acquire_blocking(&self, num_permits: usize) -> Result<(), AcquireError> {
         block_on(self.acquire(num_permits))
@@ -398,7 +398,7 @@ impl BatchSemaphore {
     /// Like [`acquire`](BatchSemaphore::acquire). Once there are `min_permits`, all are kept for this request.
     ///
     /// # Panics
-    /// The semaphore is fair, or `min_permits` are more than `num_permits`.
+    /// If the semaphore is fair, or `min_permits` are more than `num_permits`.
     pub fn acquire_reserving(&self, min_permits: usize, num_permits: usize) -> Acquire<'_> {
         assert!(
             self.fairness == Fairness::Unfair,
@@ -438,7 +438,7 @@ impl BatchSemaphore {
     /// Takes the permits that are missing, before all requests that wait.
     ///
     /// # Panics
-    /// More are held than are to be.
+    /// If more permits are held than requested.
     pub fn upgrade(&self, permits_currently_held: usize, permits_to_be_held: usize) -> Acquire<'_> {
         self.request(
             missing(permits_currently_held, permits_to_be_held),
@@ -451,10 +451,10 @@ impl BatchSemaphore {
     /// Takes the permits that are missing, if there are enough now.
     ///
     /// # Errors
-    /// There are too few, or the semaphore is closed.
+    /// If there are too few permits, or the semaphore is closed.
     ///
     /// # Panics
-    /// More are held than are to be.
+    /// If more permits are held than requested.
     #[track_caller]
     pub fn try_upgrade(
         &self,

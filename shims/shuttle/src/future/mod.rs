@@ -232,7 +232,7 @@ pub async fn yield_now() {
     }
 }
 
-/// The reason for which a future has no output.
+/// The reason why a future has no output.
 #[derive(Debug)]
 pub enum JoinError {
     /// It was aborted.
@@ -297,7 +297,7 @@ impl<T> Future for JoinHandle<T> {
     type Output = Result<T, JoinError>;
 
     /// # Panics
-    /// The other future has panicked: the test has failed then.
+    /// If the other future has panicked: the test has failed then.
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let mut outcome = lock(&self.shared.outcome);
         if let Some(result) = outcome.result.take() {

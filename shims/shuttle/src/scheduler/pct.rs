@@ -1,7 +1,7 @@
 //! `PctScheduler`: random priorities that change a few times (PCT, Burckhardt et al., ASPLOS 2010).
 //!
-//! Differs, where it is asked step by step, as at depth 1: the number of steps, from which the changes are drawn, is the largest so far; a
-//! task that yields gets the lowest priority.
+//! Differs, where it is asked step by step, as at depth 1: the number of steps, from which the changes are drawn, is
+//! the largest so far; a task that yields gets the lowest priority.
 
 use super::{DataSource, Kind, RandomDataSource, Schedule, Scheduler, Search, Task, TaskId, seed_or};
 use crate::state::Data;
@@ -32,7 +32,7 @@ impl PctScheduler {
     /// Returns a scheduler of that many executions, which are the same in each run.
     ///
     /// # Panics
-    /// The depth is 0.
+    /// If the depth is 0.
     pub fn new(max_depth: usize, max_iterations: usize) -> PctScheduler {
         PctScheduler::new_from_seed(0, max_depth, max_iterations)
     }
@@ -40,7 +40,7 @@ impl PctScheduler {
     /// Returns a scheduler of that many executions with this seed. `SHUTTLE_RANDOM_SEED` overrides it.
     ///
     /// # Panics
-    /// The depth is 0.
+    /// If the depth is 0.
     pub fn new_from_seed(seed: u64, max_depth: usize, max_iterations: usize) -> PctScheduler {
         assert!(max_depth > 0, "a bug has at least depth 1");
         let seed = seed_or(seed);

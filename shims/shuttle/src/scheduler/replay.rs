@@ -61,7 +61,7 @@ impl ReplayScheduler {
     /// Returns the scheduler of a schedule that a failure has written to a file.
     ///
     /// # Errors
-    /// The file cannot be read.
+    /// If the file cannot be read.
     ///
     /// # Panics
     /// If it contains no schedule.

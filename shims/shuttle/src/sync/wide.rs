@@ -115,7 +115,7 @@ impl<T: Wide> WideAtomic<T> {
     /// Writes the value if this one is there.
     ///
     /// # Errors
-    /// Another one is, which is returned.
+    /// If the value is another one, which is returned.
     #[track_caller]
     pub fn compare_exchange(&self, current: T, new: T, _: Ordering, _: Ordering) -> Result<T, T> {
         let before = self.load(Ordering::SeqCst);
@@ -131,7 +131,7 @@ impl<T: Wide> WideAtomic<T> {
     /// Writes the value if this one is there. It never fails without cause.
     ///
     /// # Errors
-    /// Another one is, which is returned.
+    /// If the value is another one, which is returned.
     #[track_caller]
     pub fn compare_exchange_weak(&self, current: T, new: T, set: Ordering, fetch: Ordering) -> Result<T, T> {
         self.compare_exchange(current, new, set, fetch)
@@ -140,7 +140,7 @@ impl<T: Wide> WideAtomic<T> {
     /// Replaces the value by what `f` returns.
     ///
     /// # Errors
-    /// It returned nothing.
+    /// If it returned `None`.
     #[track_caller]
     pub fn fetch_update<F: FnMut(T) -> Option<T>>(
         &self,
@@ -161,7 +161,7 @@ impl<T: Wide> WideAtomic<T> {
     /// Like [`fetch_update`](WideAtomic::fetch_update).
     ///
     /// # Errors
-    /// `f` returned nothing.
+    /// If `f` returned `None`.
     #[track_caller]
     pub fn try_update(&self, set: Ordering, fetch: Ordering, f: impl FnMut(T) -> Option<T>) -> Result<T, T> {
         self.fetch_update(set, fetch, f)

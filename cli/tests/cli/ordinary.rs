@@ -408,7 +408,7 @@ fn the_lock_of_stdout_keeps_no_other_task_out() {
         .json();
     assert_eq!(report(&all, "stdout::deadlock")["verdict"], "pass");
     assert_eq!(report(&all, "stdout::exclusion")["verdict"], "fail");
-    // Under the model, executions are cut off while a task holds the lock. The harness prints what came of the test, and waits
+    // Under the model, executions are cut off while a task holds the lock. The harness prints the verdict, and waits
     // for ever if nothing releases it.
     let arguments = ["test", "--unmodified", "--json", "--environment", "stale_reads=1"];
     let all = run(&project, &arguments).ends_with(1).json();

@@ -1,4 +1,4 @@
-//! What random programs on std's types do on real threads, a search of them finds, too.
+//! Searches of random programs on std's types find each outcome that real threads show.
 //!
 //! `REAL_OUTCOMES=1000` runs 1,000 programs instead of 100, and `REAL_OUTCOMES_FROM=500` begins with seed 500.
 

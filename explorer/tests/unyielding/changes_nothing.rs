@@ -9,7 +9,7 @@ use intermezzo_lookalikes::sync::atomic::fence;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 use std::time::Duration;
 
-/// The variables of all tasks. Only the flag changes while tasks wait.
+/// The objects of all tasks. Only the flag changes while tasks wait.
 struct Shared {
     flag: AtomicUsize,
     number: AtomicUsize,

@@ -167,12 +167,12 @@ fn a_system_call_that_signals_end_is_named() {
     }
 }
 
-/// A process that holds back each signal of a thread for some time, as a machine without a free processor may.
+/// A process that holds back the next signal of a thread for some time, as a machine without a free processor may.
 struct HoldsBack(libc::pid_t);
 
 impl HoldsBack {
-    /// Holds back the signals of this thread. `None` if the system does not allow that.
-    fn own_signals() -> Option<HoldsBack> {
+    /// Holds back the next signal of this thread. `None` if the system does not allow that.
+    fn own_signal() -> Option<HoldsBack> {
         // SAFETY: plain calls. The copy of the process makes calls of the system only, until it ends.
         unsafe {
             libc::prctl(libc::PR_SET_PTRACER, libc::PR_SET_PTRACER_ANY, 0, 0, 0);
@@ -180,7 +180,7 @@ impl HoldsBack {
             let (mut reader, writer) = std::io::pipe().unwrap();
             let process = libc::fork();
             if process == 0 {
-                hold_back_signals(thread, writer.as_raw_fd());
+                hold_back_signal(thread, writer.as_raw_fd());
             }
             drop(writer);
             let holds_back = HoldsBack(process);
@@ -199,11 +199,11 @@ impl Drop for HoldsBack {
     }
 }
 
-/// Writes to the descriptor, and holds back signals of the thread until it ends. Ends the process.
+/// Writes to the descriptor, and holds back the next signal of the thread. Ends the process.
 ///
 /// # Safety
 /// The process has no other thread.
-unsafe fn hold_back_signals(thread: libc::pid_t, begun: libc::c_int) -> ! {
+unsafe fn hold_back_signal(thread: libc::pid_t, begun: libc::c_int) -> ! {
     // SAFETY: the calls get valid arguments.
     unsafe {
         if libc::ptrace(libc::PTRACE_SEIZE, thread, 0, 0) != 0
@@ -211,10 +211,11 @@ unsafe fn hold_back_signals(thread: libc::pid_t, begun: libc::c_int) -> ! {
         {
             libc::_exit(1);
         }
-        let mut status = 0;
+        let (mut status, mut delay) = (0, 800_000);
         while libc::waitpid(thread, &raw mut status, libc::__WALL) == thread && libc::WIFSTOPPED(status) {
-            // Longer than the watchdog waits for an answer.
-            libc::usleep(800_000);
+            // Longer than the watchdog waits for an answer. Later signals are no longer about the call.
+            libc::usleep(delay);
+            delay = 0;
             libc::ptrace(libc::PTRACE_CONT, thread, 0, libc::WSTOPSIG(status));
         }
         libc::_exit(0);
@@ -230,9 +231,9 @@ fn a_system_call_that_a_late_signal_ends_does_not_return() {
         if holds_back.lock().unwrap().is_some() {
             return;
         }
-        *holds_back.lock().unwrap() = HoldsBack::own_signals();
+        *holds_back.lock().unwrap() = HoldsBack::own_signal();
         if holds_back.lock().unwrap().is_none() {
-            eprintln!("the system does not let a process hold back signals: this is not tested");
+            eprintln!("the system does not let a process hold back a signal: this is not tested");
             return;
         }
         let (reader, _writer) = std::io::pipe().unwrap();

@@ -5,6 +5,7 @@ mod explained;
 mod looks;
 mod plain_memory;
 mod random;
+mod time;
 
 use intermezzo::cell::{ByPointer as _, UnsafeCell};
 use intermezzo::sdk::{Context, Execution, Interests, Monitor, SyncVarAccess, SyncVarOp};

@@ -127,7 +127,8 @@ impl Template {
                     return at;
                 }
                 at += 1;
-            } else if begins(text, at, b"//") || byte == b'#' && self.line_begins {
+            } else if begins(text, at, b"//") || byte == b'#' && (self.line_begins || begins(text, at, b"# "))
+            {
                 while at < text.len() && text[at] != b'"' && text[at] != b'\n' && !begins(text, at, b"\\n") {
                     at += 1;
                 }

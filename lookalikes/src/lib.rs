@@ -18,9 +18,26 @@ mod c_library;
 #[cfg(all(feature = "unmodified", target_os = "linux", target_env = "gnu"))]
 #[doc(hidden)]
 pub mod c_random;
-#[cfg(all(feature = "unmodified", target_os = "linux", target_env = "gnu"))]
+#[cfg(all(
+    feature = "unmodified",
+    target_os = "linux",
+    target_env = "gnu",
+    target_pointer_width = "64",
+    target_endian = "little"
+))]
 #[doc(hidden)]
 pub mod c_semaphores;
+/// Elsewhere a semaphore has another form.
+#[cfg(all(
+    feature = "unmodified",
+    target_os = "linux",
+    target_env = "gnu",
+    not(all(target_pointer_width = "64", target_endian = "little"))
+))]
+#[doc(hidden)]
+pub mod c_semaphores {
+    pub fn take_over() {}
+}
 #[cfg(all(feature = "unmodified", target_os = "linux", target_env = "gnu"))]
 #[doc(hidden)]
 pub mod c_time;

@@ -333,7 +333,7 @@ fn unexplored(reports: &[&ProjectReport], style: &TextStyle) -> String {
         let sentence = format!("{about}{which}: {}", what.join(", "));
         text.push_str(&output::indented(&sentence, 0, style));
     }
-    if cfg!(target_os = "linux") && passing.iter().any(|report| would_be_watched(report)) {
+    if crate::unmodified::CAN_WATCH && passing.iter().any(|report| would_be_watched(report)) {
         let hint = "--races looks for data races in plain memory as well";
         text.push_str(&output::indented(hint, 0, style));
     }

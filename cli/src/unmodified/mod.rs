@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// `true` if accesses can be seen: where `engine/src/runtime/races/` exists.
-const CAN_WATCH: bool = cfg!(all(
+pub(crate) const CAN_WATCH: bool = cfg!(all(
     target_os = "linux",
     any(target_arch = "x86_64", target_arch = "aarch64")
 ));

@@ -226,10 +226,11 @@ fn additional(arguments: &[OsString], directory: &Path, harness: &str) -> Vec<Os
         if !watches_memory() {
             additional.extend(ATOMICS_ONLY.map(OsString::from));
         }
-        if !arguments
+        // Places, and which operations are those of `Arc`, are found by it.
+        let mut levels = arguments
             .iter()
-            .any(|argument| argument.starts_with("debuginfo="))
-        {
+            .filter_map(|argument| argument.rsplit_once("debuginfo="));
+        if levels.all(|(_, level)| level == "0" || level == "none") {
             additional.extend(["-C".into(), "debuginfo=line-tables-only".into()]);
         }
     }

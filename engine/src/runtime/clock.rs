@@ -8,8 +8,8 @@
 //! Each read moves the clock: by a microsecond the first time, and by twice as much with each further read by the same
 //! task at the same place. If the task did something in between, the next read begins with a microsecond again, so that
 //! work takes little time. That holds only for the first reads, so that every loop that waits for time to pass ends. The
-//! later reads then move the clock so far that a wait with a limit may be over before it begins. So they give way to other
-//! tasks, as a time-out does.
+//! later reads then move the clock so far that a wait with a limit may be over before it begins. So in unmodified code they give
+//! way to other tasks, as a time-out does.
 //! The distance does not depend on other tasks. So their steps commute with a read, unless they access the clock.
 
 use super::at_rest::AT_REST;
@@ -121,13 +121,13 @@ impl Engine {
                     let waits = !since.any(|at| events[at].task == task && does_something(events, at));
                     place.count += 1;
                     place.events = events.len();
-                    let is_slow = place.count > LOOKS_SLOW;
-                    place.tick = if waits || is_slow {
+                    let is_late = place.count > LOOKS_SLOW;
+                    place.tick = if waits || is_late {
                         place.tick.saturating_mul(2).min(TICK_MAX)
                     } else {
                         TICK
                     };
-                    (place.tick, is_slow)
+                    (place.tick, is_late && rt.limits.unmodified)
                 }
                 None => {
                     rt.world.looks.places.push(Place {
@@ -140,8 +140,7 @@ impl Engine {
                     (TICK, false)
                 }
             };
-            let time = rt.world.clock().saturating_add(tick);
-            rt.world.advance_time(time, &mut rt.ready, &rt.tasks);
+            rt.world.advance_time_by_look(tick, &mut rt.ready, &rt.tasks);
             if is_slow {
                 rt.ready.give_way(task);
             }
@@ -325,13 +324,18 @@ fn gives_way(event: &Event) -> bool {
 
 /// Returns `true` if a task that now yields or sleeps has looked at something between two yields. Several yields in a row are a pause
 /// before it looks again, unless there is no end of them. The events are its own, the last first.
+///
+/// A task that also takes locks, say, may do what they guard in each round. So it has to yield as often as in the longest pause.
+/// Sleeps do not count then: they move the clock themselves.
 fn seems_to_wait<'a>(mut events: impl Iterator<Item = &'a Event>) -> bool {
-    let (mut looked, mut yields) = (false, 0);
+    let (mut looked, mut may_change, mut yields) = (false, false, 0);
     events.any(|event| {
-        match gives_way(event) {
-            true => yields += 1,
-            false => looked = true,
+        if gives_way(event) {
+            yields += u32::from(!may_change || event.op == SyncVarOp::Yield);
+        } else {
+            looked = true;
+            may_change |= event.may_change();
         }
-        looked && gives_way(event) || yields == LONGEST_PAUSE
+        looked && !may_change && gives_way(event) || yields == LONGEST_PAUSE
     })
 }

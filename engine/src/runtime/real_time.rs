@@ -19,6 +19,9 @@ pub fn on_time_passing(pass: Pass) {
     PASS.get_or_init(|| pass);
 }
 
+/// The longest time to wait at once where no task is ended for doing nothing.
+const LONGEST: Duration = Duration::from_secs(60);
+
 /// The real time of a worker's executions.
 pub(super) struct RealTime {
     /// The current execution.
@@ -32,7 +35,7 @@ impl RealTime {
     pub(super) fn new(hang: Option<Duration>) -> RealTime {
         RealTime {
             execution: 0,
-            longest: hang.map_or(Duration::MAX, |hang| hang / 2),
+            longest: hang.map_or(LONGEST, |hang| hang / 2),
         }
     }
 

@@ -15,7 +15,7 @@ use crate::report::{
 };
 use crate::settings::{Reduction, Settings};
 use intermezzo_engine::runtime::races::is_order_seen;
-use intermezzo_engine::runtime::{Executor, Layout, ROUNDS_LEFT_OVER, Reported};
+use intermezzo_engine::runtime::{Executor, Layout, ROUNDS_LEFT_OVER, Reported, is_laid_over_std};
 use intermezzo_engine::schedule::Premises;
 use intermezzo_engine::strategy::{Coverage, Partition};
 use intermezzo_engine::trace::Fingerprints;
@@ -188,7 +188,7 @@ impl Outcome<'_> {
         later_notes.extend(books.places);
         later_notes.extend(worker.quiet_note());
         let counts = worker.percent_of_counts();
-        if ended.is_some() && settings.environment.arc_counts && counts >= MANY_COUNTS {
+        if ended.is_some() && is_laid_over_std() && settings.environment.arc_counts && counts >= MANY_COUNTS {
             later_notes.push(format!(
                 "{counts} % of the operations in the last execution are on reference counts; `arc_counts=0` in the `environment` \
                  leaves their order out, and explores more of the rest"

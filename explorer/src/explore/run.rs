@@ -15,7 +15,7 @@ use crate::report::{Limit, Report};
 use crate::settings::SettingError;
 use intermezzo_engine::memory_model::RaisedOrders;
 use intermezzo_engine::runtime::arena::{REUSES_ADDRESSES, Shortage, shortage};
-use intermezzo_engine::runtime::races::is_memory_watched;
+use intermezzo_engine::runtime::races::{is_memory_watched, is_order_seen};
 use intermezzo_engine::runtime::{is_laid_over_std, statics_are_restored};
 use std::mem;
 use std::sync::Arc;
@@ -219,6 +219,9 @@ impl Report {
         let watched = is_memory_watched() && differ.is_none();
         self.limits
             .retain(|limit| !matches!(limit, Limit::PlainMemory { .. }));
+        if !is_order_seen() && !self.limits.contains(&Limit::ArcCounts) {
+            self.limits.push(Limit::ArcCounts);
+        }
         self.limits.push(Limit::Unmodified {
             statics_stay: !statics_are_restored(),
             watched,

@@ -7,6 +7,7 @@
 
 use crate::c_library::functions;
 use intermezzo_engine::runtime::arena::outside;
+use intermezzo_engine::runtime::interrupt::interrupted;
 use intermezzo_engine::runtime::{Engine, on_time_passing};
 use libc::{c_char, c_int, pid_t, posix_spawn_file_actions_t, posix_spawnattr_t};
 use std::cell::RefCell;
@@ -67,22 +68,25 @@ pub(super) fn any_started(engine: Engine) -> bool {
 
 /// Lets this much time pass, or less if no child that the execution has started runs any more.
 fn give_time(execution: u64, time: Duration) {
-    _ = outside(|| {
+    let any_runs = || {
         STARTED.try_with(|started| {
             let mut started = started.borrow_mut();
-            if started.execution != execution {
+            if started.execution == execution {
+                started.running.retain(|&child| runs(child));
+            }
+            started.execution == execution && !started.running.is_empty()
+        })
+    };
+    outside(|| {
+        let begun = Instant::now();
+        // Nothing is borrowed while this sleeps.
+        while any_runs() == Ok(true) && !interrupted() {
+            let left = time.saturating_sub(begun.elapsed());
+            if left.is_zero() {
                 return;
             }
-            let begun = Instant::now();
-            loop {
-                started.running.retain(|&child| runs(child));
-                let left = time.saturating_sub(begun.elapsed());
-                if started.running.is_empty() || left.is_zero() {
-                    return;
-                }
-                thread::sleep(left.min(LOOK));
-            }
-        })
+            thread::sleep(left.min(LOOK));
+        }
     });
 }
 

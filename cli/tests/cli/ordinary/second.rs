@@ -332,3 +332,26 @@ fn ok_try_unwrap() {
     let n = Arc::try_unwrap(a).expect("the only one").into_inner().unwrap();
     assert_eq!(n, 6);
 }
+// a task that works between its pauses does not wait for time
+fn works(pause: fn()) {
+    let queue = Mutex::new(Vec::new());
+    let (tx, rx) = channel();
+    thread::scope(|s| {
+        s.spawn(|| {
+            for i in 0..3 {
+                queue.lock().unwrap().push(i);
+                pause();
+            }
+            tx.send(()).unwrap();
+        });
+        rx.recv_timeout(Duration::from_secs(1)).unwrap();
+    });
+}
+#[test]
+fn ok_work_between_sleeps() {
+    works(|| thread::sleep(Duration::from_millis(10)));
+}
+#[test]
+fn ok_work_between_yields() {
+    works(thread::yield_now);
+}

@@ -102,7 +102,7 @@ const RULES: &[(&[&str], Class, &str)] = &[
     (
         &["sync::Arc", "sync::Weak"],
         OtherMeans,
-        "counts are schedule points, on Linux",
+        "counts are schedule points, on Linux on x86-64 and aarch64",
     ),
     (
         &["time::SystemTime"],
@@ -117,7 +117,7 @@ const RULES: &[(&[&str], Class, &str)] = &[
     (
         &["env"],
         NotControlled,
-        "variables and the current directory are the process's: a change stays for later executions",
+        "variables and the current directory are the process's: each execution of a test begins with those of the process, and a change is no schedule point",
     ),
     (&["env::consts", "env::VarError", "env::JoinPathsError"], Own, ""),
     (

@@ -9,7 +9,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-const MOMENT: Duration = Duration::from_millis(400);
+const MOMENT: Duration = Duration::from_secs(2);
 
 /// A process that ends after this many seconds.
 fn process(seconds: &str) -> Child {

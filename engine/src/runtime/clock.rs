@@ -28,6 +28,10 @@ const TICK_MAX: u64 = 1 << 40;
 /// does. A loop then takes some forty more rounds to wait for any length of time.
 const LOOKS_SLOW: u32 = 64;
 
+/// The most nanoseconds of real time that pass while a task reads the clock that does more than wait. Its late reads move
+/// virtual time by far more.
+const REAL_MAX: u64 = 10_000_000;
+
 /// The number of yields in a row after which a task is taken to wait for time to pass. The longest pauses of published
 /// locks have 64.
 const LONGEST_PAUSE: u32 = 100;
@@ -115,7 +119,7 @@ impl Engine {
             let task = rt.tasks.current();
             let events = rt.record.events.as_slice();
             let same = |place: &&mut Place| place.task == task && place.site == site;
-            let (tick, is_slow) = match rt.world.looks.places.iter_mut().find(same) {
+            let (tick, waits, is_slow) = match rt.world.looks.places.iter_mut().find(same) {
                 Some(place) => {
                     let mut since = place.events..events.len();
                     let waits = !since.any(|at| events[at].task == task && does_something(events, at));
@@ -127,7 +131,7 @@ impl Engine {
                     } else {
                         TICK
                     };
-                    (place.tick, is_late && rt.limits.unmodified)
+                    (place.tick, waits, is_late && rt.limits.unmodified)
                 }
                 None => {
                     rt.world.looks.places.push(Place {
@@ -137,10 +141,13 @@ impl Engine {
                         events: events.len(),
                         tick: TICK,
                     });
-                    (TICK, false)
+                    (TICK, false, false)
                 }
             };
-            rt.world.advance_time_by_look(tick, &mut rt.ready, &rt.tasks);
+            // A task that does more than wait reads the clock for another reason.
+            let real = if waits { tick } else { tick.min(REAL_MAX) };
+            rt.world
+                .advance_time_by_look(tick, real, &mut rt.ready, &rt.tasks);
             if is_slow {
                 rt.ready.give_way(task);
             }

@@ -30,9 +30,6 @@ pub(super) struct World {
     real_time: RealTime,
 }
 
-/// The most nanoseconds of real time that pass while a task reads the clock. Its late reads move virtual time by far more.
-const REAL_MAX_OF_LOOK: u64 = 10_000_000;
-
 impl World {
     /// Returns the environment of a worker's executions, in which a task may do nothing visible for as long as `hang`.
     pub(super) fn new(environment: Environment, hang: Option<Duration>) -> World {
@@ -71,9 +68,10 @@ impl World {
         ready.expire_until(self.clock, tasks);
     }
 
-    /// Advances virtual time by this many nanoseconds, because a task reads the clock.
-    pub(super) fn advance_time_by_look(&mut self, tick: u64, ready: &mut Ready, tasks: &Tasks) {
-        self.real_time.pass(tick.min(REAL_MAX_OF_LOOK));
+    /// Advances virtual time by this many nanoseconds, because a task reads the clock, and real time by this many if it may
+    /// matter.
+    pub(super) fn advance_time_by_look(&mut self, tick: u64, real: u64, ready: &mut Ready, tasks: &Tasks) {
+        self.real_time.pass(real);
         self.clock = self.clock.saturating_add(tick);
         ready.expire_until(self.clock, tasks);
     }

@@ -33,8 +33,9 @@ pub(crate) struct Unmodified {
     overlays: Overlays,
     /// The directory of the project's builds, apart from its other ones.
     target: PathBuf,
-    /// `true` if accesses to plain memory are seen.
+    /// `true` if accesses to plain memory are seen, and if reference counts are.
     watched: bool,
+    counted: bool,
     /// `true` if a program is explored as a whole, and no tests.
     programs: bool,
 }
@@ -67,6 +68,12 @@ impl Unmodified {
             ));
         }
         let overlays = Overlays::ready(compiler, before_first)?;
+        let counted = CAN_WATCH && wrapper::knows_calls(overlays::rustc(), &overlays.directory);
+        if watched && !counted {
+            return Err(Problem::usage(
+                "this compiler does not know the pass by which plain memory is watched: leave out `--races`",
+            ));
+        }
         let directory = match cargo::target_directory(arguments) {
             Some(given) => std::path::absolute(&given).map_err(|error| {
                 Problem::file(
@@ -80,7 +87,11 @@ impl Unmodified {
         };
         // Cargo does not see that an overlay has changed, nor which arguments we add. So the crates that were built with
         // an overlay are in a directory of their own, and so are those that are watched, and those of programs.
-        let races = if watched { "-races" } else { "" };
+        let races = match (watched, counted) {
+            (true, _) => "-races",
+            (false, true) => "",
+            (false, false) => "-uncounted",
+        };
         let whole = if programs { "-programs" } else { "" };
         let target = directory
             .join("intermezzo")
@@ -93,6 +104,7 @@ impl Unmodified {
             overlays,
             target,
             watched,
+            counted,
             programs,
         })
     }
@@ -132,13 +144,18 @@ impl Unmodified {
     pub(crate) fn variables(&self) -> Result<Vec<(&'static str, OsString)>, Problem> {
         let this = env::current_exe()
             .map_err(|error| Problem::usage(format!("cannot find the file of this command ({error})")))?;
+        let sees = match (self.watched, self.counted) {
+            (true, _) => wrapper::SEE_MEMORY,
+            (false, true) => wrapper::SEE_COUNTS,
+            (false, false) => wrapper::SEE_NOTHING,
+        };
         let mut variables = vec![
             ("RUSTC_WRAPPER", this.into_os_string()),
             (OVERLAYS, self.overlays.directory.clone().into_os_string()),
             ("CARGO_TARGET_DIR", self.target.clone().into_os_string()),
             // The user's own may be shared by all builds.
             ("CARGO_BUILD_BUILD_DIR", self.target.clone().into_os_string()),
-            (WATCHES, if self.watched { "1" } else { "0" }.into()),
+            (WATCHES, sees.into()),
             (PROGRAMS, if self.programs { "1" } else { "0" }.into()),
         ];
         if let Some(wrapper) = env::var_os("RUSTC_WRAPPER").filter(|wrapper| !wrapper.is_empty()) {

@@ -172,7 +172,7 @@ fn cargo_for_overlays(place: &Path, toolchain: &Path) -> Command {
 }
 
 /// Returns the compiler's command.
-fn rustc() -> OsString {
+pub(super) fn rustc() -> OsString {
     env::var_os("RUSTC").unwrap_or_else(|| OsString::from("rustc"))
 }
 

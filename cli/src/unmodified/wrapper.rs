@@ -1,6 +1,5 @@
 //! The compiler's wrapper: cargo calls this command instead of the compiler, with the compiler and its arguments.
 
-use super::CAN_WATCH;
 use super::overlays::library;
 use super::program::{self, Root};
 use super::statics;
@@ -125,9 +124,43 @@ const ATOMICS_ONLY: [&str; 2] = [
     "llvm-args=-tsan-instrument-memory-accesses=0 -tsan-instrument-memintrinsics=0",
 ];
 
+/// Returns the compiler's arguments for calls, in front of accesses to plain memory, too, if that is to be `watched`.
+fn calls(watched: bool) -> impl Iterator<Item = &'static str> {
+    let atomics_only = (!watched).then_some(ATOMICS_ONLY);
+    CALLS.into_iter().chain(atomics_only.into_iter().flatten())
+}
+
+/// Returns `true` if the compiler knows the pass. Its name, and those of its options, are LLVM's, which may change them.
+pub(super) fn knows_calls(compiler: impl AsRef<OsStr>, directory: &Path) -> bool {
+    let compiled = directory.join("probe.o");
+    if compiled.exists() {
+        return true;
+    }
+    let probe = Command::new(compiler)
+        .args(["--crate-type=lib", "--crate-name=probe", "--emit=obj", "-o"])
+        .arg(compiled)
+        .args(calls(false))
+        .arg("-")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    probe.is_ok_and(|status| status.success())
+}
+
+/// What is to be seen by calls, as the values of a variable.
+pub(super) const SEE_NOTHING: &str = "";
+pub(super) const SEE_COUNTS: &str = "0";
+pub(super) const SEE_MEMORY: &str = "1";
+
+/// `true` if operations on reference counts are to be seen.
+fn sees_counts() -> bool {
+    env::var_os(WATCHES).is_some_and(|value| value != SEE_NOTHING)
+}
+
 /// `true` if accesses to plain memory are to be seen.
 fn watches_memory() -> bool {
-    env::var_os(WATCHES).is_some_and(|value| value == "1")
+    env::var_os(WATCHES).is_some_and(|value| value == SEE_MEMORY)
 }
 
 /// The overlays of `test`, with and without a global allocator.
@@ -221,11 +254,8 @@ fn additional(arguments: &[OsString], directory: &Path, harness: &str) -> Vec<Os
     }
     let mut dependencies = OsString::from("dependency=");
     dependencies.push(directory.join("deps"));
-    if CAN_WATCH {
-        additional.extend(CALLS.map(OsString::from));
-        if !watches_memory() {
-            additional.extend(ATOMICS_ONLY.map(OsString::from));
-        }
+    if sees_counts() {
+        additional.extend(calls(watches_memory()).map(OsString::from));
         // Places, and which operations are those of `Arc`, are found by it.
         let mut levels = arguments
             .iter()
@@ -312,7 +342,9 @@ fn note(binary: &Path, arguments: &[OsString], overlays: &Path) {
     if uses_intermezzo(arguments) {
         notes.push_str("uses-intermezzo\n");
     }
-    if CAN_WATCH && let Ok(root) = env::current_dir() {
+    if sees_counts()
+        && let Ok(root) = env::current_dir()
+    {
         notes.push_str(&format!("counted {}\n", root.display()));
         if watches_memory() {
             notes.push_str("watched\n");
@@ -400,6 +432,15 @@ mod tests {
             .iter()
             .map(|argument| argument.to_string_lossy().into_owned())
             .collect()
+    }
+
+    #[test]
+    fn a_compiler_is_asked_if_it_knows_the_pass() {
+        let directory = env::temp_dir().join(format!("intermezzo-probe-{}", std::process::id()));
+        fs::create_dir_all(&directory).unwrap();
+        assert!(!knows_calls("no-such-compiler", &directory));
+        assert!(knows_calls("rustc", &directory));
+        fs::remove_dir_all(&directory).unwrap();
     }
 
     #[test]

@@ -343,9 +343,9 @@ fn unexplored(reports: &[&ProjectReport], style: &TextStyle) -> String {
 /// Returns `true` if the test is not written for intermezzo, and accesses to plain memory would be seen with `--races`.
 fn would_be_watched(report: &ProjectReport) -> bool {
     let has = |is: fn(&Limit) -> bool| report.limits.iter().any(is);
-    // Where memory has other addresses in each execution, it is not seen with `--races` either.
+    // Where memory has other addresses in each execution, or counts are not seen, memory is not seen with `--races` either.
     has(|limit| matches!(limit, Limit::Unmodified { watched: false, .. }))
-        && !has(|limit| matches!(limit, Limit::Addresses { .. }))
+        && !has(|limit| matches!(limit, Limit::Addresses { .. } | Limit::ArcCounts))
 }
 
 /// Returns the last line.

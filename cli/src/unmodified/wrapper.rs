@@ -148,7 +148,7 @@ pub(super) fn knows_calls(compiler: impl AsRef<OsStr>, directory: &Path) -> bool
     probe.is_ok_and(|status| status.success())
 }
 
-/// What is to be seen by calls, as the values of a variable.
+/// The values of the variable that says what calls show.
 pub(super) const SEE_NOTHING: &str = "";
 pub(super) const SEE_COUNTS: &str = "0";
 pub(super) const SEE_MEMORY: &str = "1";

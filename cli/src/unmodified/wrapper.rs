@@ -256,11 +256,7 @@ fn additional(arguments: &[OsString], directory: &Path, harness: &str) -> Vec<Os
     dependencies.push(directory.join("deps"));
     if sees_counts() {
         additional.extend(calls(watches_memory()).map(OsString::from));
-        // Places, and which operations are those of `Arc`, are found by it.
-        let mut levels = arguments
-            .iter()
-            .filter_map(|argument| argument.rsplit_once("debuginfo="));
-        if levels.all(|(_, level)| level == "0" || level == "none") {
+        if lacks_places(&arguments) {
             additional.extend(["-C".into(), "debuginfo=line-tables-only".into()]);
         }
     }
@@ -292,6 +288,17 @@ fn additional(arguments: &[OsString], directory: &Path, harness: &str) -> Vec<Os
         "metadata=intermezzo".into(),
     ]);
     additional
+}
+
+/// `true` if code compiled with these arguments has no debug information, by which places are found, and which operations are
+/// those of `Arc`. The last level counts: `RUSTFLAGS` come after what the profile says.
+fn lacks_places(arguments: &[&str]) -> bool {
+    let level = |argument: &&str| {
+        let argument = argument.strip_prefix("-C").unwrap_or(argument);
+        Some(argument.strip_prefix("debuginfo=")?.to_owned())
+    };
+    let last = arguments.iter().rev().find_map(level);
+    last.is_none_or(|level| level == "0" || level == "none")
 }
 
 /// `true` if the programs of the project are explored as a whole.
@@ -432,6 +439,25 @@ mod tests {
             .iter()
             .map(|argument| argument.to_string_lossy().into_owned())
             .collect()
+    }
+
+    #[test]
+    fn what_a_caller_is_can_be_looked_up() {
+        let wanted = |flags: &str| {
+            let line = format!("--crate-name a --crate-type lib --target t {flags} src/lib.rs");
+            let arguments: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
+            lacks_places(
+                &arguments
+                    .iter()
+                    .filter_map(|one| one.to_str())
+                    .collect::<Vec<_>>(),
+            )
+        };
+        assert!(wanted(""));
+        assert!(wanted("-C debuginfo=2 -C debuginfo=0"));
+        assert!(wanted("-C debuginfo=2 -Cdebuginfo=none"));
+        assert!(wanted("-C split-debuginfo=packed"));
+        assert!(!wanted("-C debuginfo=0 -C debuginfo=2"));
     }
 
     #[test]

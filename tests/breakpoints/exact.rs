@@ -344,3 +344,21 @@ fn a_loop_that_waits_for_a_task_at_a_breakpoint_does_not_keep_it_there() {
     assert!(seen[&()] > 0);
     assert!(report.to_string().contains("timed out"), "{report}");
 }
+
+/// A task that is held back at its wait times out first. The other's wait ends all the same, although no task can continue
+/// before that.
+#[test]
+fn a_wait_that_is_held_back_does_not_keep_time_from_passing() {
+    let line = line!() + 5;
+    // The first visit is to read the clock.
+    let (seen, report) = outcomes(&format!("exact.rs:{line} before exact.rs:1 skip=1"), || {
+        thread::scope(|s| {
+            s.spawn(|| {
+                thread::park_timeout(std::time::Duration::from_millis(1));
+            });
+            s.spawn(|| thread::park_timeout(std::time::Duration::from_millis(2)));
+        });
+    });
+    assert!(seen[&()] > 0);
+    assert!(report.to_string().contains("timed out"), "{report}");
+}

@@ -193,9 +193,11 @@ impl Ready {
         }
     }
 
-    /// Returns the first deadline of a waiting task.
+    /// Returns the first deadline of a task that cannot continue before. A wait that is over counts no more, even if a
+    /// breakpoint holds its task back.
     pub(super) fn first_deadline(&self, tasks: &Tasks) -> Option<u64> {
-        self.timed_waiters.iter().map(|task| tasks[task].deadline).min()
+        let waiters = self.timed_waiters.iter().filter(|&task| !self.enabled.contains(task));
+        waiters.map(|task| tasks[task].deadline).min()
     }
 
     /// Lets the waiting tasks time out whose deadline has passed at this time.

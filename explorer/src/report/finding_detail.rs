@@ -9,7 +9,7 @@ mod words;
 use super::names::{VarNames, in_text, quoted};
 use super::source::sites_in;
 use intermezzo_engine::serial::{Deserialize, Serialize};
-use words::{CONSEQUENCE, difference, endless, meanwhile, returned_in, rounds};
+use words::{CONSEQUENCE, difference, earlier, endless, meanwhile, returned_in, rounds};
 
 /// The subject of a finding, as data.
 ///
@@ -389,7 +389,7 @@ impl FindingDetail {
             } => {
                 let mut lines = vec!["no task can continue".to_owned()];
                 lines.extend(waiting.iter().map(|task| format!("  {task}")));
-                lines.extend(panics.iter().map(|panic| format!("  before that {panic}")));
+                lines.extend(earlier(panics).map(|panic| format!("  {panic}")));
                 let outsider = outsider.iter().map(|thread| format!("  {}", meanwhile(thread)));
                 lines.extend(outsider);
                 lines
@@ -406,7 +406,7 @@ impl FindingDetail {
                     let at_the_end = if number == 0 { at_the_end } else { "" };
                     lines.push(format!("  {at_the_end}{round}"));
                 }
-                lines.extend(panics.iter().map(|panic| format!("  before that {panic}")));
+                lines.extend(earlier(panics).map(|panic| format!("  {panic}")));
                 lines
             }
             _ => vec![self.to_string()],
@@ -534,5 +534,26 @@ mod tests {
             assert_eq!(returned, value);
             assert!(FindingDetail::of_results(&message, "4", "token").is_none());
         }
+    }
+
+    #[test]
+    fn panics_before_the_end_are_told_in_their_order() {
+        let panic = |task: &str| TaskPanic {
+            task: task.to_owned(),
+            message: "no value".to_owned(),
+            place: None,
+            unwinding: false,
+        };
+        let blocked = FindingDetail::Blocked {
+            waiting: Vec::new(),
+            panics: vec![panic("task 1"), panic("task 2")],
+            outsider: None,
+        };
+        assert_eq!(
+            blocked.to_string(),
+            "no task can continue: ; before that task 1 panicked: no value; then task 2 panicked: no value"
+        );
+        let lines = ["no task can continue", "  before that task 1 panicked: no value", "  then task 2 panicked: no value"];
+        assert_eq!(blocked.lines(), lines);
     }
 }

@@ -51,14 +51,19 @@ pub(super) fn rounds(cause: EndlessCause, loops: &[TaskLoop]) -> (&'static str, 
     (before, loops.iter().map(TaskLoop::to_string).collect())
 }
 
+/// Returns the panics that came before the end of an execution, in words and in their order.
+pub(super) fn earlier(panics: &[TaskPanic]) -> impl Iterator<Item = String> {
+    let after = ["before that"].into_iter().chain(std::iter::repeat("then"));
+    panics.iter().zip(after).map(|(panic, after)| format!("{after} {panic}"))
+}
+
 /// The words in one line, as in JSON.
 impl fmt::Display for FindingDetail {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let joined =
             |parts: &mut dyn Iterator<Item = String>, between: &str| parts.collect::<Vec<_>>().join(between);
         let before = |panics: &[TaskPanic]| {
-            let each = panics.iter().map(|panic| format!("; before that {panic}"));
-            each.collect::<String>()
+            earlier(panics).map(|panic| format!("; {panic}")).collect::<String>()
         };
         match self {
             FindingDetail::Panic { panics, waiting } => {

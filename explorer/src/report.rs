@@ -12,6 +12,7 @@ mod json;
 mod limits;
 pub mod lines;
 mod listed;
+mod more_yields;
 pub mod names;
 mod orderings;
 pub(crate) mod recording;

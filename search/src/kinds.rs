@@ -61,13 +61,18 @@ pub struct AutoOptions {
     pub stale_reads: u32,
     /// The most executions of the second part; `None` for as many as the first part has, or 1,000 if that is more.
     pub weak_executions: Option<NonZero<u64>>,
+    /// After a search that is complete but for fairness, others follow that count fewer yields: at the end only every one of
+    /// this number. 1 for no such search.
+    pub fair_yields: u32,
 }
 
 impl AutoOptions {
-    /// One stale read of a store at each place of a task: only code that a task runs several times could read more.
+    /// One stale read of a store at each place of a task: only code that a task runs several times could read more. Loops
+    /// that give up after a number of attempts make a few dozen, of which some consist of a hundred hints to the processor.
     pub const DEFAULT: AutoOptions = AutoOptions {
         stale_reads: 1,
         weak_executions: None,
+        fair_yields: 256,
     };
 }
 

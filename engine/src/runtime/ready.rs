@@ -196,7 +196,10 @@ impl Ready {
     /// Returns the first deadline of a task that cannot continue before. A wait that is over counts no more, even if a
     /// breakpoint holds its task back.
     pub(super) fn first_deadline(&self, tasks: &Tasks) -> Option<u64> {
-        let waiters = self.timed_waiters.iter().filter(|&task| !self.enabled.contains(task));
+        let waiters = self
+            .timed_waiters
+            .iter()
+            .filter(|&task| !self.enabled.contains(task));
         waiters.map(|task| tasks[task].deadline).min()
     }
 

@@ -1,6 +1,7 @@
 //! The run of an explorer: settings are checked, the search runs, and its report is completed.
 
 use super::Explorer;
+use super::more_yields::MoreYields;
 use super::weak_memory::SecondPart;
 use crate::determinism::DefaultExecution;
 use crate::driver::{Exploration, ExploreError};
@@ -12,7 +13,7 @@ use crate::plugin;
 use crate::recording;
 use crate::report::source::Search;
 use crate::report::{Limit, Report};
-use crate::settings::SettingError;
+use crate::settings::{SettingError, Settings};
 use intermezzo_engine::memory_model::RaisedOrders;
 use intermezzo_engine::runtime::arena::{REUSES_ADDRESSES, Shortage, shortage};
 use intermezzo_engine::runtime::races::{is_memory_watched, is_order_seen};
@@ -72,6 +73,7 @@ impl Explorer {
         let mut report = match damaged {
             Some(report) => report,
             None => {
+                let more = MoreYields::of(&mut self, &program, body);
                 let second = SecondPart::of(&mut self, &program, body);
                 let mut first = self.exploration(&program, body);
                 first.is_followed = second.is_some();
@@ -79,8 +81,9 @@ impl Explorer {
                 watch
                     .as_deref()
                     .map_or(Ok(()), |watch| watch.check_report(&report))?;
+                let before = more.run(&mut report, &mut apart.settings, second.is_some(), test)?;
                 if let Some(second) = second {
-                    second.run(&mut report, &mut apart.settings, test)?;
+                    second.run(&mut report, &mut apart.settings, before, test)?;
                 }
                 report
             }
@@ -175,6 +178,27 @@ impl Explorer {
         bare.settings.partition = None;
         (bare.binary, bare.sources) = (self.binary.clone(), self.sources.clone());
         bare.exploration(program, body)
+    }
+
+    /// Returns an explorer of the same test with these settings, for a search that follows. Returns `None` if there can be
+    /// none: if another search was requested, or if a setting or a monitor does not allow it.
+    pub(super) fn again(&self, settings: Settings) -> Option<Explorer> {
+        let is_another = self.custom.is_some()
+            || self.replay.is_some()
+            // A share that had no part in the first search may have one in the next, and does not know of it.
+            || self.settings.partition.is_some();
+        if is_another || settings.check().is_err() {
+            return None;
+        }
+        let monitors: Option<Vec<_>> = self.monitors.iter().map(Listening::make).collect();
+        let mut again = Explorer::with_settings(settings);
+        again.monitors = monitors?.into_iter().map(Listening::Each).collect();
+        again.binary = self.binary.clone();
+        again.replay_with.clone_from(&self.replay_with);
+        again.sources.clone_from(&self.sources);
+        again.progress.clone_from(&self.progress);
+        again.decide.clone_from(&self.decide);
+        Some(again)
     }
 
     /// Returns the exploration of the test of this name, whose code is at this address.

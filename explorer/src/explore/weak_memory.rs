@@ -10,12 +10,13 @@
 
 use super::Explorer;
 use crate::driver::{Exploration, ExploreError, OnProgress, Progress, limits_left};
-use crate::listening::{self, Listening};
+use crate::listening;
 use crate::report::{Coverage, Limit, Report};
 use crate::settings::{Settings, StrategyKind};
 use intermezzo_engine::environment::Environment;
 use std::num::NonZero;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 /// The number of executions that the second part may run even if the first part ran fewer.
 const EXECUTIONS_ALWAYS: u64 = 1_000;
@@ -42,35 +43,22 @@ impl SecondPart {
             checkpoint: None,
             ..explorer.settings.clone()
         };
-        let is_another = explorer.custom.is_some()
-            || explorer.replay.is_some()
-            // A share that had no part in the first search may have one in the second, and does not know of it.
-            || explorer.settings.partition.is_some()
-            || explorer.settings.environment.has_memory_model()
-            || options.stale_reads == 0;
-        if is_another || settings.check().is_err() {
+        if explorer.settings.environment.has_memory_model() || options.stale_reads == 0 {
             return None;
         }
-        let monitors: Option<Vec<_>> = explorer.monitors.iter().map(Listening::make).collect();
-        let monitors: Vec<_> = monitors?.into_iter().map(Listening::Each).collect();
-        if !listening::follow_stale_reads(&monitors) {
+        let second = explorer.again(settings)?;
+        if !listening::follow_stale_reads(&second.monitors) {
             return None;
         }
-        let mut second = Explorer::with_settings(settings);
-        second.binary = explorer.binary.clone();
-        second.replay_with.clone_from(&explorer.replay_with);
-        second.sources.clone_from(&explorer.sources);
-        second.monitors = monitors;
-        second.progress.clone_from(&explorer.progress);
-        second.decide.clone_from(&explorer.decide);
         Some(SecondPart {
             exploration: second.exploration(program, body),
             most: options.weak_executions,
         })
     }
 
-    /// Runs the second part after the first part has reported, if that leaves anything to explore. Adds its results, and
-    /// replaces the settings by its own if the report is its own from now on, because it failed.
+    /// Runs the second part after the first part has reported, if that leaves anything to explore. `before` is the number of
+    /// executions so far. Adds its results, and replaces the settings by its own if the report is its own from now on,
+    /// because it failed.
     ///
     /// # Errors
     /// As the exploration.
@@ -78,12 +66,13 @@ impl SecondPart {
         mut self,
         report: &mut Report,
         settings: &mut Settings,
+        before: u64,
         test: &(dyn Fn() + Sync),
     ) -> Result<(), ExploreError> {
         if !report.verdict.is_pass() || !report.limits.iter().any(Limit::is_memory) {
             return Ok(());
         }
-        let (executions, time) = limits_left(settings, report.executions(), report.elapsed());
+        let (executions, time) = limits_left(settings, before, report.elapsed(), false);
         let usual = report.executions.max(EXECUTIONS_ALWAYS);
         let most = self.most.map_or(usual, NonZero::get);
         let executions = executions.map_or(most, |left| left.min(most));
@@ -92,8 +81,9 @@ impl SecondPart {
         }
         self.exploration.settings.executions = Some(executions);
         self.exploration.settings.time = time;
+        self.exploration.settings.fair_yields = settings.fair_yields;
         let progress = self.exploration.progress.take();
-        self.exploration.progress = progress.map(|call| later(call, report));
+        self.exploration.progress = progress.map(|call| later(call, before, report.elapsed()));
         let own = self.exploration.settings.clone();
         let mut second = self.exploration.run_apart(test)?;
         // The user has set no such limit.
@@ -118,9 +108,8 @@ impl SecondPart {
     }
 }
 
-/// Returns a callback whose progress goes on where this report ends.
-fn later(call: OnProgress, report: &Report) -> OnProgress {
-    let (executions, elapsed) = (report.executions(), report.elapsed());
+/// Returns a callback whose progress goes on after this many executions, and this time.
+pub(super) fn later(call: OnProgress, executions: u64, elapsed: Duration) -> OnProgress {
     Arc::new(Mutex::new(move |now: &Progress| {
         let mut call = call.lock().unwrap_or_else(PoisonError::into_inner);
         call(&Progress {

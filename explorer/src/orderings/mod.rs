@@ -21,8 +21,7 @@ use crate::listening::Listening;
 use crate::minimise::same_place;
 use crate::recording::Apart;
 use crate::report::{
-    Coverage, Finding, FindingEvent, FoundBy, Limit, OrderingAdvice, Report, StrongerOrdering, narrowed,
-    source,
+    Coverage, Finding, FindingEvent, FoundBy, OrderingAdvice, Report, StrongerOrdering, source,
 };
 use crate::settings::{JournalAt, Reduction, Settings, SpinLoops, StrategyKind};
 use choice::{Counterexample, Raise, Remedy};
@@ -140,23 +139,17 @@ fn place_in_order(site: &str) -> (String, usize, usize) {
 /// Returns what an exploration without the finding shows, which ended `in_time` or when the time was over. Schedules that
 /// fairness leaves out are left out of the test's own exploration as well.
 fn checked(report: &Report, in_time: bool) -> Checked {
-    let narrowing: Vec<Limit> = report
-        .limits
-        .iter()
-        .filter(|limit| limit.narrows())
-        .cloned()
-        .collect();
-    let is_fair = narrowing
-        .iter()
-        .all(|limit| matches!(limit, Limit::Fairness { .. }));
-    let coverage = report.coverage();
-    if is_fair && *coverage == narrowed(Coverage::Exhaustive, &narrowing) {
+    if report.is_complete_but_for_fairness() {
         return Checked::Fixed;
     }
-    Checked::Unknown(match coverage {
+    let narrows = |reason: &String| {
+        let mut narrowing = report.limits.iter().filter(|limit| limit.narrows());
+        narrowing.any(|limit| limit.to_string() == *reason)
+    };
+    Checked::Unknown(match report.coverage() {
         Coverage::Bounded {
             reason: Some(reason), ..
-        } if narrowing.iter().any(|limit| limit.to_string() == *reason) => {
+        } if narrows(reason) => {
             format!("not every execution could be checked with stronger orderings: {reason}")
         }
         _ if !in_time => OUT_OF_TIME.into(),

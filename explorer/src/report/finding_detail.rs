@@ -553,7 +553,11 @@ mod tests {
             blocked.to_string(),
             "no task can continue: ; before that task 1 panicked: no value; then task 2 panicked: no value"
         );
-        let lines = ["no task can continue", "  before that task 1 panicked: no value", "  then task 2 panicked: no value"];
+        let lines = [
+            "no task can continue",
+            "  before that task 1 panicked: no value",
+            "  then task 2 panicked: no value",
+        ];
         assert_eq!(blocked.lines(), lines);
     }
 }

@@ -104,7 +104,7 @@ impl Report {
     }
 
     /// Makes the report inconclusive, for this reason.
-    fn undecide(&mut self, why: &str) {
+    pub(super) fn undecide(&mut self, why: &str) {
         self.verdict = Verdict::Inconclusive;
         match &mut self.coverage {
             Coverage::Bounded { reason, .. } => *reason = Some(why.to_owned()),

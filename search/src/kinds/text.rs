@@ -44,7 +44,7 @@ macro_rules! options {
 }
 
 options! {
-    AutoOptions of "auto", DEFAULT: stale_reads weak_executions;
+    AutoOptions of "auto", DEFAULT: stale_reads weak_executions fair_yields;
     DepthFirstBounds of "dfs", NONE: delays depth step;
     BestFirstOptions of "best-first", DEFAULT: priority prefixes;
     RankedOptions of "ranked", DEFAULT: variables threads epsilon sets arrays per_place;
@@ -204,7 +204,7 @@ impl StrategyKind {
     pub const VALUES: &str = "`auto`, `dfs`, `random`, `pct(DEPTH)`, `pos`, `surw(one)`, `surw(all)`, `surw(PLACE)`, `places`, \
                               or a `portfolio(..)` of those from `random` on; others: `dfs(delays=N,depth=N,step=N)`, \
                               `pct-all(DEPTH)`, `pctvb(DEPTH,VARIABLES)`, `random-delays(N)`, \
-                              `best-first(PRIORITIES,prefixes=N)`, `auto(stale_reads=N,weak_executions=N)`, \
+                              `best-first(PRIORITIES,prefixes=N)`, `auto(stale_reads=N,weak_executions=N,fair_yields=N)`, \
                               `ranked(variables=N,threads=N,epsilon=P,sets=dynamic,arrays=whole,per_place=N)`, \
                               `maple(window=N,attempts=N,target=IROOT,memo=FILE)`";
 
@@ -379,8 +379,8 @@ mod tests {
             ("maple(window=7,attempts=2)", "maple(window=7)"),
             ("auto()", "auto"),
             (
-                "auto(weak_executions=1_0,stale_reads=2)",
-                "auto(stale_reads=2,weak_executions=10)",
+                "auto(fair_yields=1,weak_executions=1_0,stale_reads=2)",
+                "auto(stale_reads=2,weak_executions=10,fair_yields=1)",
             ),
             ("random", "random"),
             ("pct", "pct(3)"),

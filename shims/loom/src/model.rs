@@ -98,6 +98,8 @@ impl Builder {
             // Without the bound, a small test has fewer executions: all are run, if there are few.
             strategy: StrategyKind::Auto(AutoOptions {
                 weak_executions: Some(WEAK_EXECUTIONS),
+                // As in loom, a thread that yields lets the others go first.
+                fair_yields: 1,
                 ..AutoOptions::DEFAULT
             }),
             reduction: Reduction::Dpor,

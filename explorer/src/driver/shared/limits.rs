@@ -72,16 +72,19 @@ impl Limits {
     };
 }
 
-/// Returns what the settings allow after an exploration of this many executions, which took this long; `None` for no limit.
-/// The rest of the time is kept even if writing checkpoints took it, or earlier processes.
+/// Returns what the settings allow after explorations of this many executions, which took this long; `None` for no limit.
+/// If another exploration follows (`keeps_rest`), a part is left for that; otherwise that part is allowed even if writing
+/// checkpoints took the time, or earlier processes.
 pub(crate) fn limits_left(
     settings: &Settings,
     executions: u64,
     elapsed: Duration,
+    keeps_rest: bool,
 ) -> (Option<u64>, Option<Duration>) {
     let limits = Limits::of(settings);
-    let time = limits.time.map(|most| {
-        let left = most.saturating_sub(elapsed).max(most / REST);
+    let time = limits.time(keeps_rest).map(|most| {
+        let left = most.saturating_sub(elapsed);
+        let left = if keeps_rest { left } else { left.max(most / REST) };
         let left = match limits.by_default {
             true => left.min(elapsed.max(TIME_AFTER)),
             false => left,
@@ -90,7 +93,9 @@ pub(crate) fn limits_left(
         Duration::from_millis(left.as_millis().try_into().unwrap_or(u64::MAX))
     });
     (
-        limits.executions.map(|most| most.saturating_sub(executions)),
+        limits
+            .executions(keeps_rest)
+            .map(|most| most.saturating_sub(executions)),
         time,
     )
 }

@@ -46,7 +46,7 @@ fn what_is_left_of_the_limits_is_for_the_exploration_that_follows() {
         for (name, value) in given {
             settings.set(name, value).unwrap();
         }
-        limits_left(&settings, executions, elapsed)
+        limits_left(&settings, executions, elapsed, false)
     };
     assert_eq!(left(&[], 20, secs(1)), (Some(49_980), Some(secs(5))));
     assert_eq!(left(&[], 20, secs(30)).1, Some(secs(30)));

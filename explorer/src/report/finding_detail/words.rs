@@ -54,7 +54,10 @@ pub(super) fn rounds(cause: EndlessCause, loops: &[TaskLoop]) -> (&'static str, 
 /// Returns the panics that came before the end of an execution, in words and in their order.
 pub(super) fn earlier(panics: &[TaskPanic]) -> impl Iterator<Item = String> {
     let after = ["before that"].into_iter().chain(std::iter::repeat("then"));
-    panics.iter().zip(after).map(|(panic, after)| format!("{after} {panic}"))
+    panics
+        .iter()
+        .zip(after)
+        .map(|(panic, after)| format!("{after} {panic}"))
 }
 
 /// The words in one line, as in JSON.
@@ -63,7 +66,9 @@ impl fmt::Display for FindingDetail {
         let joined =
             |parts: &mut dyn Iterator<Item = String>, between: &str| parts.collect::<Vec<_>>().join(between);
         let before = |panics: &[TaskPanic]| {
-            earlier(panics).map(|panic| format!("; {panic}")).collect::<String>()
+            earlier(panics)
+                .map(|panic| format!("; {panic}"))
+                .collect::<String>()
         };
         match self {
             FindingDetail::Panic { panics, waiting } => {

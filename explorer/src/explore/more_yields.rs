@@ -1,0 +1,83 @@
+//! More searches of a test that names none, of schedules that fair scheduling left out before.
+//!
+//! With fairness, a task that yields goes on only after the tasks that could run have taken a step. A loop that tries ten times
+//! and then waits in another way hardly gets there: a lock is free again after the few steps of a short critical section.
+//! On real threads the loop may get there at any time. So after a search that is complete but for fairness, the next one
+//! counts only every fourth yield of a task, and so on, up to the option `fair_yields` of `auto`. Each is more than those
+//! before it, and its report replaces theirs. A search that does not end within the limits is only a note.
+//!
+//! **Misses.** What takes more yields. A search that is not complete with the first number has no other.
+
+use super::Explorer;
+use super::weak_memory::later;
+use crate::driver::{Exploration, ExploreError, limits_left};
+use crate::report::{Limit, Report};
+use crate::settings::{Settings, StrategyKind};
+use std::iter::successors;
+
+/// The factor from one number of yields to the next.
+const FACTOR: u32 = 4;
+
+/// The searches that may follow, in their order.
+pub(super) struct MoreYields(Vec<Exploration>);
+
+impl MoreYields {
+    /// Returns those of an explorer's search; none if another search was requested.
+    pub(super) fn of(explorer: &mut Explorer, program: &str, body: usize) -> MoreYields {
+        let StrategyKind::Auto(options) = explorer.settings.strategy else {
+            return MoreYields(Vec::new());
+        };
+        let first = explorer.settings.fair_yields.max(1);
+        let numbers = successors(Some(first), |number| number.checked_mul(FACTOR)).skip(1);
+        let searches = numbers
+            .take_while(|&number| number <= options.fair_yields)
+            .map_while(|number| {
+                let settings = Settings {
+                    fair_yields: number,
+                    checkpoint: None,
+                    ..explorer.settings.clone()
+                };
+                Some(explorer.again(settings)?.exploration(program, body))
+            });
+        MoreYields(searches.collect())
+    }
+
+    /// Runs them after the first search has reported, as long as each is complete but for fairness. Each takes the place of
+    /// the report, and of the settings, if it is complete or failed. `rest` is `true` if another search follows. Returns the
+    /// number of executions of all, with the first.
+    ///
+    /// # Errors
+    /// As the exploration.
+    pub(super) fn run(
+        self,
+        report: &mut Report,
+        settings: &mut Settings,
+        rest: bool,
+        test: &(dyn Fn() + Sync),
+    ) -> Result<u64, ExploreError> {
+        let mut all = report.executions();
+        for mut next in self.0 {
+            let is_fair = |limit: &Limit| matches!(limit, Limit::Fairness { .. });
+            if !report.verdict.is_pass()
+                || !report.is_complete_but_for_fairness()
+                || !report.limits.iter().any(is_fair)
+            {
+                break;
+            }
+            let (executions, time) = limits_left(settings, all, report.elapsed(), rest);
+            if executions == Some(0) || time.is_some_and(|left| left.is_zero()) {
+                break;
+            }
+            let own = next.settings.clone();
+            (next.settings.executions, next.settings.time) = (executions, time);
+            let progress = next.progress.take();
+            next.progress = progress.map(|call| later(call, all, report.elapsed()));
+            let next = next.run_apart(test)?;
+            all += next.executions();
+            if report.take_with_more_yields(next, own.fair_yields, settings.fair_yields) {
+                *settings = own;
+            }
+        }
+        Ok(all)
+    }
+}

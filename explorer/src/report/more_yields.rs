@@ -1,0 +1,60 @@
+//! The reports of searches that count fewer yields for fairness.
+
+use super::limits::narrowed;
+use super::{Coverage, Limit, Report, Verdict, count};
+use intermezzo_engine::runtime::interrupt::interrupted;
+
+impl Report {
+    /// Returns `true` if the search ran every schedule, or every fair one.
+    pub(crate) fn is_complete_but_for_fairness(&self) -> bool {
+        let narrowing: Vec<Limit> = self
+            .limits
+            .iter()
+            .filter(|limit| limit.narrows())
+            .cloned()
+            .collect();
+        narrowing
+            .iter()
+            .all(|limit| matches!(limit, Limit::Fairness { .. }))
+            && self.coverage == narrowed(Coverage::Exhaustive, &narrowing)
+    }
+
+    /// Replaces this report by that of a search that counts only every one of `yields` yields, rather than of `before`, if that
+    /// is complete or found an error, and returns `true` then. Otherwise notes it.
+    pub(crate) fn take_with_more_yields(&mut self, mut next: Report, yields: u32, before: u32) -> bool {
+        next.elapsed_seconds += self.elapsed_seconds;
+        if next.errors().next().is_some() {
+            next.note(&format!(
+                "with `fair_yields={before}` no error was found: {}",
+                count(self.executions, "execution")
+            ));
+            next.note_settled(self.settled, &format!(" with `fair_yields={before}`"));
+            // There are only warnings among them.
+            next.take_findings(std::mem::take(&mut self.findings));
+            *self = next;
+            return true;
+        }
+        if next.verdict == Verdict::Pass && next.is_complete_but_for_fairness() {
+            // All its schedules are among those of this one.
+            *self = next;
+            return true;
+        }
+        self.elapsed_seconds = next.elapsed_seconds;
+        self.note_settled(next.settled, &format!(" with `fair_yields={yields}`"));
+        match next.verdict {
+            Verdict::Pass => self.note(&format!(
+                "with `fair_yields={yields}`, which leaves out fewer schedules: {}, {}",
+                count(next.executions, "execution"),
+                next.coverage
+            )),
+            _ if interrupted() => self.undecide(&format!("it was interrupted with `fair_yields={yields}`")),
+            _ if next.cut_off_failed => self.undecide(&format!(
+                "with `fair_yields={yields}`, an execution that was cut off had failed"
+            )),
+            _ => self.note(&format!(
+                "with `fair_yields={yields}`, no execution came to its end"
+            )),
+        }
+        false
+    }
+}

@@ -173,7 +173,7 @@ fn another_reduction_within_the_bound_does_not_end_the_search_without_it() {
     let within = within.explore(test);
     assert_eq!(within.reduction(), "caching", "{within}");
     let whole = explorer(Strategy::dfs()).explore(test);
-    let found = explorer(Strategy::auto())
+    let found = explorer(Strategy::named("auto(fair_yields=1)").unwrap())
         .preemptions(1)
         .steps_without_bound(whole.steps() + 100)
         .explore(test);

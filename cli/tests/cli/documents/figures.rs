@@ -47,6 +47,11 @@ const TABLES: &[(&str, &str, Figures)] = &[
         Measured("cargo intermezzo test --unmodified --executions 10000 --time 5"),
     ),
     (
+        "docs/decisions/120-more-yields-after-a-fair-search.md",
+        "test | k = 1",
+        Measured("cargo intermezzo test --unmodified"),
+    ),
+    (
         "docs/BENCHMARKS.md",
         "exploration | time",
         Measured("cargo bench --bench engine"),

@@ -12,7 +12,7 @@ use crate::c_random::fill;
 use crate::sync::atomic::by_address::AtomicU32;
 use crate::waits_at::{At, Effect};
 use intermezzo_engine::runtime::{Engine, WaitLimits, Wake};
-use intermezzo_sdk::MemoryOrder;
+use intermezzo_sdk::{MemoryOrder, SyncVarOp};
 use std::ffi::{c_int, c_long};
 use std::time::Duration;
 
@@ -47,21 +47,21 @@ pub(crate) fn wait(at: At<'_>, expected: u32, bits: u32, limit: Option<Duration>
 
 /// Wakes at most `most` of the tasks that wait at a word for one of these bits. Returns the number that it woke.
 ///
-/// The system uses only the word's address. So its memory may be freed before the call, as soon as the waiter sees that it
-/// may continue. Then no task waits there.
+/// The system uses only the word's address, so this is no access to its memory. As soon as the waiter sees that it may
+/// continue, the memory may be freed or used for something else. Then no task waits there.
 pub(crate) fn wake(at: At<'_>, most: usize, bits: u32) -> usize {
     let engine = at.engine;
     engine.needs_no_memory(true);
-    let (access, value) = at.begin();
+    let (access, value) = at.begin_as(match most {
+        1 => SyncVarOp::NotifyOne,
+        _ => SyncVarOp::NotifyAll,
+    });
     engine.needs_no_memory(false);
-    if at.word.known(engine) != Some(access.var) {
-        engine.commit(access, 0, 0);
-        return 0;
-    }
-    let woken = at.wake_in_step(value.addr(), most, bits);
-    // SAFETY: this task alone runs.
-    let now = u64::from(unsafe { *value });
-    engine.commit(access, now, now);
+    let woken = match at.word.known(engine) {
+        Some(var) if var == access.var => at.wake_in_step(value.addr(), most, bits),
+        _ => 0,
+    };
+    engine.commit(access, 0, 0);
     woken
 }
 

@@ -26,11 +26,16 @@ pub(crate) struct At<'a> {
 }
 
 impl At<'_> {
-    /// Begins the step of a call that waits or wakes: it counts as an operation that reads and writes the word.
+    /// Begins the step of a call that waits: it counts as an operation that reads and writes the word.
     pub(crate) fn begin(self) -> (Access, *mut u32) {
+        self.begin_as(SyncVarOp::AtomicRmw)
+    }
+
+    /// Begins the step of a call that is this operation.
+    pub(crate) fn begin_as(self, op: SyncVarOp) -> (Access, *mut u32) {
         let (var, value) = self.word.inside(self.engine, self.site);
         let access = Access {
-            op: SyncVarOp::AtomicRmw,
+            op,
             order: self.order,
             var,
             site: self.site,

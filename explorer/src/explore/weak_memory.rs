@@ -90,13 +90,13 @@ impl SecondPart {
         if let Coverage::Bounded {
             reason: Some(reason), ..
         } = &mut second.coverage
-            && second.executions == most
-            && executions == most
+            && second.executions == executions
+            && (executions == most || settings.executions.is_none())
         {
             *reason = match self.most {
-                Some(_) => format!("the limit `weak_executions={most}` was reached"),
-                None => format!(
-                    "{most} executions were run; `stale_reads={}` in the `environment` explores further",
+                Some(_) if executions == most => format!("the limit `weak_executions={most}` was reached"),
+                _ => format!(
+                    "{executions} executions were run; `stale_reads={}` in the `environment` explores further",
                     own.environment.stale_reads
                 ),
             };

@@ -52,6 +52,9 @@ pub mod hash;
 pub mod hint;
 mod name;
 mod operation;
+#[doc(hidden)]
+#[cfg(feature = "unmodified")]
+pub mod panic_hook;
 mod point;
 mod preemption;
 pub mod primitive;

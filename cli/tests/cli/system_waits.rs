@@ -387,6 +387,12 @@ fn waits_in_the_system_are_steps() {
         .unwrap()
         .contains("the likely source is the system");
     assert!(is_named, "{source}");
+    // Such a wait has no place in the source.
+    let notes = report(&all, "waits::a_child_is_heard")["notes"].to_string();
+    assert!(
+        notes.contains("not sound: a wait for what comes from outside the test"),
+        "{notes}"
+    );
     // The thread is not waited for in each execution.
     let left = report(&all, "waits::a_thread_is_left_that_listens");
     assert_eq!(left["coverage"]["kind"], "exhaustive", "{left:#}");

@@ -1,8 +1,8 @@
 //! The panic hook of a test that was not written for intermezzo. Setting it, taking it and calling it are steps, because
 //! another task may set or take it in between. As by std's lock of the hook, they are ordered.
 //!
-//! **Misses.** A panic for which no hook is set is no step: each failing test would show it. So the order in which a hook is
-//! set after the panic is tried only if it was once set before it.
+//! **Misses.** A panic for which no hook is set is no step, because each failing test would show it. So the order of such a
+//! panic and of another task's setting of a hook is not explored; `Limit::Unmodified` says so.
 
 use crate::name::name;
 use crate::sync::atomic::by_address::AtomicU32;
@@ -18,12 +18,10 @@ thread_local! {
     static HOOK: AtomicU32 = const { AtomicU32::new(0) };
 }
 
-/// Takes a step at this place: by default, that of the task's last one.
-fn take_step(site: Option<Site>) {
+fn take_step(site: Site) {
     let Some(engine) = Engine::current().filter(|engine| !engine.in_teardown()) else {
         return;
     };
-    let site = site.unwrap_or_else(|| engine.last_site());
     let access = Access {
         op: SyncVarOp::AtomicRmw,
         order: MemoryOrder::AcqRel,
@@ -41,13 +39,13 @@ fn take_step(site: Option<Site>) {
 /// Sets the panic hook: `std::panic::set_hook`.
 #[track_caller]
 pub fn set_hook(hook: Hook) {
-    take_step(Some(Site::caller()));
-    panics::set_hook(hook, || take_step(None));
+    take_step(Site::caller());
+    panics::set_hook(hook, || take_step(Site::NOWHERE));
 }
 
 /// Takes the panic hook: `std::panic::take_hook`.
 #[track_caller]
 pub fn take_hook() -> Hook {
-    take_step(Some(Site::caller()));
+    take_step(Site::caller());
     panics::take_hook()
 }

@@ -88,7 +88,8 @@ pub enum Limit {
         accesses: u64,
     },
     /// The order of what is no schedule point in code that was not written for intermezzo: accesses to files and environment
-    /// variables (and the current directory) and, unless it is watched, to plain memory.
+    /// variables (and the current directory), panics before a panic hook is set and, unless they are watched, accesses to
+    /// plain memory.
     Unmodified {
         /// `true` if statics that are no look-alikes keep their values from one execution to the next.
         statics_stay: bool,
@@ -214,9 +215,10 @@ impl fmt::Display for Limit {
                 watched,
             } => {
                 f.write_str(match watched {
-                    true => "the order of accesses to files and environment variables in unmodified code",
+                    true => "the order of accesses to files, environment variables and panic hooks in unmodified code",
                     false => {
-                        "the order of accesses to plain memory, files and environment variables in unmodified code"
+                        "the order of accesses to plain memory, files, environment variables and panic hooks in \
+                         unmodified code"
                     }
                 })?;
                 match statics_stay {

@@ -60,7 +60,7 @@ impl Site {
     pub(crate) const APART: usize = align_of::<Location<'static>>();
 
     /// That of an operation whose place is not known.
-    pub(crate) const NOWHERE: Site = Site::instruction(0);
+    pub const NOWHERE: Site = Site::instruction(0);
 
     /// Returns the place of the caller, or of the caller's caller if that is `#[track_caller]`, and so on.
     #[inline(always)]

@@ -70,12 +70,13 @@ pub use intermezzo_engine::foreign;
 #[cfg(feature = "unmodified")]
 pub mod unmodified {
     pub use intermezzo_engine::runtime::arena::{Arena, outside};
-    pub use intermezzo_engine::runtime::panics::{panic_at, set_hook, take_hook};
+    pub use intermezzo_engine::runtime::panics::panic_at;
     pub use intermezzo_engine::runtime::races::{see_counts, watch_memory};
     pub use intermezzo_engine::runtime::{around_executions, keep_statics, lay_over_std};
     #[cfg(target_arch = "x86_64")]
     pub use intermezzo_lookalikes::assembly::x86_64::{__rdtscp, _mm_mfence, _rdtsc, cmpxchg16b};
     pub use intermezzo_lookalikes::assembly::{Assembly, assembly};
+    pub use intermezzo_lookalikes::panic_hook::{set_hook, take_hook};
     pub use intermezzo_lookalikes::{TRANSPARENT, process, streams};
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     pub use intermezzo_lookalikes::{c_io, c_random, c_semaphores, c_time, futex};

@@ -76,6 +76,7 @@ pub fn take_over() {
     locks::take_over();
     signals::take_over();
     timers::take_over();
+    crate::c_threads::take_over();
 }
 
 /// Returns a result with the number of the error, which is this thread's own and lasts only until the next call.

@@ -40,6 +40,9 @@ pub mod c_semaphores {
 }
 #[cfg(all(feature = "unmodified", target_os = "linux", target_env = "gnu"))]
 #[doc(hidden)]
+pub mod c_threads;
+#[cfg(all(feature = "unmodified", target_os = "linux", target_env = "gnu"))]
+#[doc(hidden)]
 pub mod c_time;
 pub mod cell;
 pub mod collections;
@@ -52,6 +55,9 @@ pub mod hash;
 pub mod hint;
 mod name;
 mod operation;
+#[doc(hidden)]
+#[cfg(feature = "unmodified")]
+pub mod panic_hook;
 mod point;
 mod preemption;
 pub mod primitive;

@@ -85,7 +85,7 @@ fn row(report: &Value, versions: &BTreeMap<String, String>) -> String {
     let package = match module {
         "tokio_runtime" => "tokio".to_owned(),
         "parking_lot" | "atomic_refcell" | "lock_api" | "once_cell" | "lazy_static" | "thread_local"
-        | "quick_cache" | "rcu_cell" => module.to_owned(),
+        | "quick_cache" | "rcu_cell" | "no_deadlocks" | "rusty_pool" => module.to_owned(),
         _ => module.replace('_', "-"),
     };
     let version = versions.get(&package).unwrap_or_else(|| panic!("{package}"));

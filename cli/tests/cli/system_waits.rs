@@ -373,6 +373,7 @@ fn waits_in_the_system_are_steps() {
             ("a_writer_meets_the_readers_of_a_file", "fail", "assertion"),
             ("a_port_decides", "inconclusive", "divergence"),
             ("a_child_is_heard", "pass", ""),
+            ("a_thread_of_c_counts", "pass", ""),
             ("a_childs_child_is_heard", "pass", ""),
             ("a_pair_is_left_open", "pass", ""),
             ("a_thread_is_left_that_listens", "pass", ""),
@@ -387,6 +388,19 @@ fn waits_in_the_system_are_steps() {
         .unwrap()
         .contains("the likely source is the system");
     assert!(is_named, "{source}");
+    let limits = &report(&all, "waits::a_thread_of_c_counts")["limits"];
+    assert_eq!(limits[0]["kind"], "other_threads", "{limits:#}");
+    let threads = limits[0]["threads"].to_string();
+    assert!(
+        threads.contains("a thread made by C's `pthread_create`"),
+        "{threads}"
+    );
+    // Such a wait has no place in the source.
+    let notes = report(&all, "waits::a_child_is_heard")["notes"].to_string();
+    assert!(
+        notes.contains("not sound: a wait for what comes from outside the test"),
+        "{notes}"
+    );
     // The thread is not waited for in each execution.
     let left = report(&all, "waits::a_thread_is_left_that_listens");
     assert_eq!(left["coverage"]["kind"], "exhaustive", "{left:#}");

@@ -117,6 +117,33 @@ mod tests {
     }
 
     #[test]
+    fn hooks_are_exchanged_crosswise() {
+        use std::panic::{catch_unwind, set_hook, take_hook};
+        static HEARD: AtomicUsize = AtomicUsize::new(0);
+        fn silently() {
+            let before = take_hook();
+            set_hook(Box::new(|_| ()));
+            assert!(catch_unwind(|| panic!("not heard")).is_err());
+            set_hook(before);
+        }
+        set_hook(Box::new(|_| drop(HEARD.fetch_add(1, SeqCst))));
+        let task = thread::spawn(silently);
+        silently();
+        task.join().unwrap();
+        assert_eq!(HEARD.load(SeqCst), 0);
+    }
+
+    #[test]
+    fn a_hook_is_set_too_late() {
+        use std::panic::{catch_unwind, set_hook};
+        static HEARD: AtomicUsize = AtomicUsize::new(0);
+        let task = thread::spawn(|| assert!(catch_unwind(|| panic!("heard")).is_err()));
+        set_hook(Box::new(|_| drop(HEARD.fetch_add(1, SeqCst))));
+        task.join().unwrap();
+        assert_eq!(HEARD.load(SeqCst), 1);
+    }
+
+    #[test]
     fn a_thread_is_left() {
         thread::spawn(thread::park);
     }
@@ -327,6 +354,8 @@ fn ordinary_tests_are_explored_and_their_failures_replayed() {
         ("ordinary::tests::atomics_have_the_layout_of_std", "pass"),
         ("ordinary::tests::addresses_are_the_same", "pass"),
         ("ordinary::tests::panics_are_heard", "pass"),
+        ("ordinary::tests::hooks_are_exchanged_crosswise", "fail"),
+        ("ordinary::tests::a_hook_is_set_too_late", "fail"),
         ("ordinary::tests::a_thread_is_left", "pass"),
         ("ordinary::tests::a_wait_is_long_enough", "pass"),
         ("ordinary::tests::types_are_inferred", "pass"),

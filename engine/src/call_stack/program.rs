@@ -2,6 +2,7 @@
 
 use super::is_ours;
 use crate::site::Place;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 /// A function on a stack, and a place in it.
@@ -182,16 +183,16 @@ fn plain(name: &str) -> String {
     plain
 }
 
-/// Returns a path as `cargo` would show it, from the root of its workspace.
+/// Returns a path as `cargo` would show it, from the root of its workspace. A workspace may be in a directory of another one.
 pub(crate) fn shown(file: &Path) -> &Path {
-    let root = |directory: &&Path| directory.join("Cargo.lock").exists();
-    let stripped = file
-        .ancestors()
-        .skip(1)
-        .filter(root)
-        .last()
-        .and_then(|root| file.strip_prefix(root).ok());
-    stripped.unwrap_or(file)
+    let has_lock = |directory: &&Path| directory.join("Cargo.lock").exists();
+    let says_so = |directory: &&Path| {
+        let manifest = fs::read_to_string(directory.join("Cargo.toml")).unwrap_or_default();
+        manifest.lines().any(|line| line.starts_with("[workspace"))
+    };
+    let roots = || file.ancestors().skip(1).filter(has_lock);
+    let root = roots().find(says_so).or_else(|| roots().last());
+    root.and_then(|root| file.strip_prefix(root).ok()).unwrap_or(file)
 }
 
 #[cfg(test)]
@@ -208,6 +209,27 @@ mod tests {
         ] {
             assert_eq!(plain(name), without);
         }
+    }
+
+    #[test]
+    fn paths_begin_at_the_root_of_the_innermost_workspace() {
+        let all = std::env::temp_dir().join(format!("intermezzo-shown-{}", std::process::id()));
+        let inner = all.join("tests/inner");
+        let member = inner.join("member");
+        fs::create_dir_all(&member).unwrap();
+        for (directory, manifest) in [
+            (&all, "[workspace]\n"),
+            (&inner, "[package]\n\n[workspace]\n"),
+            (&member, "[package]\n"),
+        ] {
+            fs::write(directory.join("Cargo.lock"), "").unwrap();
+            fs::write(directory.join("Cargo.toml"), manifest).unwrap();
+        }
+        let file = member.join("src/lib.rs");
+        assert_eq!(shown(&file), Path::new("member/src/lib.rs"));
+        fs::write(inner.join("Cargo.toml"), "[package]\n").unwrap();
+        assert_eq!(shown(&file), Path::new("tests/inner/member/src/lib.rs"));
+        fs::remove_dir_all(all).unwrap();
     }
 
     #[test]

@@ -575,7 +575,11 @@ impl Executor {
             return Some("the program ended while other threads could continue".into());
         }
         let (op, site) = self.runtime.record.unsound(sound)?;
-        Some(format!("{} at {}", in_words(op), site_name(site)))
+        Some(match site_name(site).as_str() {
+            "" if op == SyncVarOp::Quiesce => "a wait for what comes from outside the test".into(),
+            "" => in_words(op),
+            place => format!("{} at {place}", in_words(op)),
+        })
     }
 
     /// Returns the remaining work of the strategy, in its own format.

@@ -105,6 +105,15 @@ fn caller_at(site: Site) -> String {
     }
 }
 
+#[cfg(feature = "unmodified")]
+impl super::Engine {
+    /// Notes that the current task makes a thread which is not controlled.
+    pub fn makes_outsider(self) {
+        let before = self.last_site();
+        self.with(|rt| rt.watched.pulse().outsiders.made(before));
+    }
+}
+
 impl Outsiders {
     /// Returns the initial state.
     pub(super) fn new() -> Outsiders {
@@ -146,6 +155,19 @@ impl Outsiders {
         let mut notes = self.notes();
         let by = || format!("a thread that used what the task uses at {}", site_name(site));
         notes.first.get_or_insert_with(by);
+        self.is_touched.store(true, Relaxed);
+    }
+
+    /// Notes that a task makes a thread which is not controlled.
+    #[cfg(feature = "unmodified")]
+    #[cold]
+    fn made(&self, before: Site) {
+        let mut notes = self.notes();
+        let name = || match site_name(before).as_str() {
+            "" => "a thread made by C's `pthread_create`".to_owned(),
+            place => format!("a thread made by C's `pthread_create`, after {place},"),
+        };
+        notes.first.get_or_insert_with(name);
         self.is_touched.store(true, Relaxed);
     }
 

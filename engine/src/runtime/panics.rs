@@ -150,7 +150,7 @@ mod of_test {
 
     use super::super::{Engine, arena};
     use super::{Hook, PanicHookInfo, panic};
-    use std::sync::Arc;
+    use std::sync::{Arc, OnceLock};
 
     /// A hook that is in use while it is called.
     pub(in super::super) type HookOfTest = Arc<Hook>;
@@ -165,10 +165,15 @@ mod of_test {
         panic::resume_unwind(Box::new(message))
     }
 
-    /// Sets the panic hook: `std::panic::set_hook`.
-    pub fn set_hook(hook: Hook) {
+    /// The step that a panic takes before it calls a hook of a test.
+    static BEFORE_CALL: OnceLock<fn()> = OnceLock::new();
+
+    /// Sets the panic hook: `std::panic::set_hook`. A panic takes the step `before_call` before it calls the hook. It is the
+    /// same function each time.
+    pub fn set_hook(hook: Hook, before_call: fn()) {
         match Engine::current() {
             Some(engine) => {
+                BEFORE_CALL.get_or_init(|| before_call);
                 let hook = Arc::new(hook);
                 drop(engine.with(|rt| rt.end.hook.replace(hook)));
             }
@@ -192,12 +197,20 @@ mod of_test {
         if !arena::test_runs() {
             return;
         }
-        let hook = Engine::current().and_then(|engine| engine.with(|rt| rt.end.hook.clone()));
-        if let Some(hook) = hook {
-            // If it does not return, std holds its lock of hooks for ever.
-            super::IN_HOOKS.fetch_add(1, super::Relaxed);
-            hook(info);
-            super::IN_HOOKS.fetch_sub(1, super::Relaxed);
+        let Some(engine) = Engine::current() else { return };
+        if !engine.with(|rt| rt.end.hook.is_some()) {
+            return;
         }
+        // If this does not return, std holds its lock of hooks for ever.
+        super::IN_HOOKS.fetch_add(1, super::Relaxed);
+        if let Some(before_call) = BEFORE_CALL.get() {
+            before_call();
+        }
+        // Another task may have replaced the hook in the step.
+        let hook = engine.with(|rt| rt.end.hook.clone());
+        if let Some(hook) = hook {
+            hook(info);
+        }
+        super::IN_HOOKS.fetch_sub(1, super::Relaxed);
     }
 }

@@ -87,8 +87,9 @@ pub enum Limit {
         /// The number of accesses, in all executions together.
         accesses: u64,
     },
-    /// The order of what is no schedule point in code that was not written for intermezzo: accesses to files and, unless it
-    /// is watched, to plain memory.
+    /// The order of what is no schedule point in code that was not written for intermezzo: accesses to files and environment
+    /// variables (and the current directory), panics before a panic hook is set and, unless they are watched, accesses to
+    /// plain memory.
     Unmodified {
         /// `true` if statics that are no look-alikes keep their values from one execution to the next.
         statics_stay: bool,
@@ -214,8 +215,11 @@ impl fmt::Display for Limit {
                 watched,
             } => {
                 f.write_str(match watched {
-                    true => "the order of accesses to files in unmodified code",
-                    false => "the order of accesses to plain memory and to files in unmodified code",
+                    true => "the order of accesses to files, environment variables and panic hooks in unmodified code",
+                    false => {
+                        "the order of accesses to plain memory, files, environment variables and panic hooks in \
+                         unmodified code"
+                    }
                 })?;
                 match statics_stay {
                     true => f.write_str(

@@ -295,3 +295,14 @@ mod crossfire {
         assert_eq!(received, [1, 2]);
     }
 }
+
+mod multiqueue2 {
+    use super::*;
+
+    #[test]
+    fn a_message_arrives() {
+        let (sender, receiver) = ::multiqueue2::mpmc_queue(1);
+        let (sent, received) = both(move || sender.try_send(1).is_ok(), move || receiver.recv().ok());
+        assert_eq!((sent, received), (true, Some(1)));
+    }
+}

@@ -41,6 +41,34 @@ mod threadpool {
     }
 }
 
+mod rusty_pool {
+    use super::*;
+    use ::rusty_pool::ThreadPool;
+    use std::time::Duration;
+
+    #[test]
+    fn jobs_have_run_after_join() {
+        let pool = ThreadPool::new(1, 1, Duration::from_secs(1));
+        let sum = Arc::new(AtomicUsize::new(0));
+        for n in 1..=2 {
+            let sum = sum.clone();
+            pool.execute(move || _ = sum.fetch_add(n, SeqCst));
+        }
+        pool.join();
+        assert_eq!(sum.load(SeqCst), 3);
+    }
+
+    #[test]
+    fn a_job_has_run_after_shutdown_join() {
+        let pool = ThreadPool::new(1, 1, Duration::from_secs(1));
+        let value = Arc::new(AtomicUsize::new(0));
+        let job = value.clone();
+        pool.execute(move || job.store(1, SeqCst));
+        pool.shutdown_join();
+        assert_eq!(value.load(SeqCst), 1);
+    }
+}
+
 mod async_executor {
     use crate::both;
     use ::async_executor::Executor;

@@ -208,3 +208,21 @@ mod try_lock {
         assert_eq!(lock.into_inner(), u32::from(other) + u32::from(own));
     }
 }
+
+mod no_deadlocks {
+    use super::*;
+    use ::no_deadlocks::Mutex;
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+    #[test]
+    fn what_was_done_under_a_lock_is_seen() {
+        let lock = Mutex::new(AtomicUsize::new(0));
+        let add = || {
+            let Ok(value) = lock.try_lock() else { return 0 };
+            value.store(value.load(Relaxed) + 1, Relaxed);
+            1
+        };
+        let (other, own) = both(add, add);
+        assert_eq!(lock.into_inner().unwrap().into_inner(), other + own);
+    }
+}

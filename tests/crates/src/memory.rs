@@ -191,3 +191,36 @@ mod atomicbox {
         assert!([(1, 2), (3, 1)].contains(&(other, own)));
     }
 }
+
+mod basedrop {
+    use super::*;
+    use ::basedrop::{Collector, Shared, SharedCell};
+
+    #[test]
+    fn a_value_is_replaced() {
+        let mut collector = Collector::new();
+        let handle = collector.handle();
+        let cell = SharedCell::new(Shared::new(&handle, 1));
+        let replace = || {
+            cell.set(Shared::new(&handle, 2));
+            collector.collect();
+        };
+        let (seen, ()) = both(|| *cell.get(), replace);
+        assert!(seen == 1 || seen == 2);
+        drop((cell, handle));
+        collector.collect();
+        assert!(collector.try_cleanup().is_ok());
+    }
+}
+
+mod hybrid_rc {
+    use super::*;
+    use ::hybrid_rc::Rc;
+
+    #[test]
+    fn both_kinds_are_dropped() {
+        let own = Rc::new(1);
+        let shared = Rc::to_shared(&own);
+        both(move || drop(shared), move || drop(own));
+    }
+}

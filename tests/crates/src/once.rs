@@ -49,6 +49,20 @@ mod conquer_once {
     }
 }
 
+mod async_once_cell {
+    use super::*;
+    use ::async_once_cell::OnceCell;
+    use ::futures_lite::future::block_on;
+
+    #[test]
+    fn a_value_is_made_once() {
+        let (cell, made) = (OnceCell::new(), AtomicUsize::new(0));
+        let make = || *block_on(cell.get_or_init(async { made.fetch_add(1, SeqCst) }));
+        assert_eq!(both(make, make), (0, 0));
+        assert_eq!(made.into_inner(), 1);
+    }
+}
+
 mod thread_local {
     use super::*;
     use ::thread_local::ThreadLocal;

@@ -250,3 +250,17 @@ mod heapless {
         assert!(taken.into_iter().flatten().eq([1, 2]));
     }
 }
+
+mod orx_concurrent_vec {
+    use super::*;
+    use ::orx_concurrent_vec::ConcurrentVec;
+
+    #[test]
+    fn an_element_is_updated() {
+        let vec = ConcurrentVec::new();
+        vec.push(0);
+        let add = || vec[0].update(|value| *value += 1);
+        both(add, add);
+        assert_eq!(vec[0].copied(), 2);
+    }
+}

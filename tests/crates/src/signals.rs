@@ -145,3 +145,17 @@ mod waitgroup {
         });
     }
 }
+
+mod eyeball {
+    use super::*;
+    use ::eyeball::Observable;
+    use ::futures_lite::future::block_on;
+
+    #[test]
+    fn the_end_is_noticed() {
+        let observable = Observable::new(0);
+        let mut subscriber = Observable::subscribe(&observable);
+        let ((), next) = both(move || drop(observable), || block_on(subscriber.next()));
+        assert_eq!(next, None);
+    }
+}

@@ -116,6 +116,26 @@ fn a_child_is_heard() {
     assert_eq!((&child.stdout[..], task.join().unwrap()), (&b"7\n"[..], 1));
 }
 
+/// The thread is not controlled.
+#[test]
+fn a_thread_of_c_counts() {
+    use std::ptr::null_mut;
+    use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
+    static COUNTED: AtomicU32 = AtomicU32::new(0);
+    extern "C" fn count(_: *mut libc::c_void) -> *mut libc::c_void {
+        COUNTED.fetch_add(1, SeqCst);
+        null_mut()
+    }
+    let task = thread::spawn(|| COUNTED.fetch_add(1, SeqCst));
+    let mut other = 0;
+    unsafe {
+        assert_eq!(libc::pthread_create(&mut other, std::ptr::null(), count, null_mut()), 0);
+        libc::pthread_join(other, null_mut());
+    }
+    task.join().unwrap();
+    assert_eq!(COUNTED.load(SeqCst), 2);
+}
+
 /// The child ends at once, and is waited for when all is read.
 #[test]
 fn a_childs_child_is_heard() {

@@ -1,4 +1,4 @@
-//! The end of an execution: its reason, the failures that led to it, and the removal of what it leaves.
+//! The end of an execution: its reason, the failures that led to it, and the state of the cleanup.
 
 use super::crash::Crash;
 use super::{Emergency, PanicNote, Stop};
@@ -39,9 +39,9 @@ pub(super) struct ExecutionEnd {
     pub(super) damaged: bool,
     /// A panic of the engine, a strategy or a monitor on a fiber, to be passed to the caller of the exploration.
     pub(super) carried: Option<Box<dyn Any + Send>>,
-    /// `true` if the execution was given up at its end, to be run again with the same choices.
+    /// `true` if the execution was abandoned at its end, to be run again with the same choices.
     pub(super) runs_again: bool,
-    /// `true` if it was given up because of what earlier tasks had left on the stacks.
+    /// `true` if it was abandoned because of remains of earlier tasks on the stacks.
     pub(super) is_unclear: bool,
     /// The panic hook that the test has set.
     #[cfg(feature = "unmodified")]

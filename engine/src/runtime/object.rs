@@ -34,16 +34,16 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
-/// The identity of an object never used. (All bits are zero, so that zeroed memory is a fresh object.)
+/// The identity of an object that was never used. All bits are zero, so that zeroed memory is a fresh object.
 const UNUSED: u64 = 0;
 /// The identity of a static.
 const STATIC: u64 = 1;
 /// The bit of identities of objects first used outside any execution. The other bits number those first uses.
 const OUTSIDE: u64 = 1 << 63;
-/// The bit of identities of objects that were named and not yet used: the others are an epoch and the name's number. (The
-/// numbers of first uses outside do not reach it.)
+/// The bit of identities of objects that were named and not yet used. The other bits are an epoch and the name's
+/// number. The numbers of first uses outside do not reach this bit.
 const NAMED: u64 = 1 << 62;
-/// The first epoch, so that no identity looks like the ones above.
+/// The first epoch: not 0, so that no identity of an execution equals `UNUSED` or `STATIC`.
 const FIRST_EPOCH: u64 = 1;
 
 /// The next execution's epoch: unique in the process.
@@ -207,7 +207,7 @@ impl<B, I: Identity> Object<B, I> {
 
 impl<B: ?Sized, I: Identity> Object<B, I> {
     /// Returns `true` if it was never used, and is not static. An object that is identified by its address may have
-    /// been used in this execution.
+    /// been used in this execution even then.
     pub fn is_unused(&self) -> bool {
         match self.id.word() {
             Some(word) if statics_are_restored() => {

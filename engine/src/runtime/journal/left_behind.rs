@@ -20,14 +20,14 @@ pub struct Unfinished {
     pub file: PathBuf,
 }
 
-/// A journal that cannot be believed.
+/// A journal whose content was damaged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damaged {
     /// The file.
     pub file: PathBuf,
     /// The reason, as a clause.
     pub reason: String,
-    /// The new name of the file, under which it is not looked at again. `None` if it could not be renamed.
+    /// The new name of the file, under which it is not read again. `None` if it could not be renamed.
     pub moved_to: Option<PathBuf>,
 }
 

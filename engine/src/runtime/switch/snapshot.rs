@@ -132,8 +132,8 @@ extern "C-unwind" fn go_on(runtime: *mut Runtime, op: SyncVarOp, site: Site) {
     clear_below();
 }
 
-/// Clears the words of the stack that the engine has used for the yield. A function that the loop calls may return them
-/// as the part of a value that is not initialised, and the first round would not have had them there.
+/// Clears the words of the stack that the engine has used for the yield. Otherwise a function that the loop calls could
+/// return them as the uninitialised part of a value, in which the first round had other bytes.
 #[inline(never)]
 fn clear_below() {
     let words = [0_u64; BELOW / size_of::<u64>()];

@@ -585,7 +585,7 @@ impl Runtime {
 /// Returns the finding for a monitor that panicked.
 fn panicked(monitor: &str, callback: &str, panic: &str) -> Reported {
     let message = format!(
-        "the monitor `{monitor}` panicked in {callback} {panic}; it is not called any more, so the errors that it looks for may be missed"
+        "the monitor `{monitor}` panicked in {callback} {panic}; it is not called any more, so findings of its kind may be missed"
     );
     Reported {
         monitor: "engine".into(),

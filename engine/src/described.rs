@@ -202,7 +202,7 @@ impl fmt::Display for BreakpointFigures {
             executions_hit,
         } = self;
         if *visits == 0 {
-            return write!(f, "{name}: nobody came to a place of it");
+            return write!(f, "{name}: no task reached any of its places");
         }
         write!(
             f,

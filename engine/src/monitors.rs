@@ -67,7 +67,7 @@ impl MonitorRequest {
                     let names: Vec<&str> = on.iter().chain(&given).map(|on| &*on.name).collect();
                     let hint = did_you_mean(name, names.iter().copied());
                     return Err(format!(
-                        "`-{name}` takes away a monitor that is not on: {hint}on are: {}",
+                        "`-{name}` removes a monitor that is not attached: {hint}attached: {}",
                         if names.is_empty() {
                             NONE.into()
                         } else {
@@ -122,7 +122,7 @@ impl MonitorRequest {
             }
             if one.starts_with('-') && (one.trim_start_matches('-').trim().is_empty() || one.contains(':')) {
                 return Err(format!(
-                    "`{one}`: `-` and the name of a monitor take it away, and nothing else goes with them"
+                    "`{one}`: to remove a monitor, give `-` and its name, and nothing else"
                 ));
             }
             all.push(MonitorRequest {
@@ -212,9 +212,9 @@ mod tests {
         }
         assert_eq!(
             resolved("-leaks").unwrap_err(),
-            "`-leaks` takes away a monitor that is not on: did you mean `leak`? on are: race, leak, misuse"
+            "`-leaks` removes a monitor that is not attached: did you mean `leak`? attached: race, leak, misuse"
         );
-        assert!(resolved("none;-leak").unwrap_err().ends_with("on are: none"));
+        assert!(resolved("none;-leak").unwrap_err().ends_with("attached: none"));
         assert!(MonitorRequest::parse("-leak:x=1").is_err());
         assert!(MonitorRequest::parse("-").is_err());
     }

@@ -260,8 +260,7 @@ impl Runtime {
                 self.arrive_at_source(&mut breakpoints, task);
             }
         }
-        while !breakpoints.parked.is_empty() && !self.ready.any_must_run() && !self.any_free(&breakpoints)
-        {
+        while !breakpoints.parked.is_empty() && !self.ready.any_must_run() && !self.any_free(&breakpoints) {
             let waits = |task| !self.ready.expired().contains(task) && !breakpoints.holds_back(task);
             if self.ready.timed_waiters().iter().any(waits) {
                 self.world.pass_time(&mut self.ready, &mut self.tasks);
@@ -478,7 +477,9 @@ impl Runtime {
         let leader = if first == last {
             task
         } else {
-            breakpoints.parked_task(first).expect("a task that waits is parked")
+            breakpoints
+                .parked_task(first)
+                .expect("a task that waits is parked")
         };
         breakpoints.leads.push(Lead {
             task: leader,

@@ -50,8 +50,7 @@ struct Lineage {
 /// A place in the source where variables are accessed.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Place {
-    /// `true` if two tasks accessed the same variable, at least one of them at this place, and the order made a
-    /// difference.
+    /// `true` if tasks shared a variable that was accessed there: two accessed it, and the order made a difference.
     shared: bool,
     /// The maximum number of accesses in an execution from its first choice on.
     most: u64,

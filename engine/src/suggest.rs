@@ -48,8 +48,8 @@ fn near<'a>(wanted: &str, names: Vec<&'a str>) -> Vec<&'a str> {
     near
 }
 
-/// Returns the number of typing errors between two names: letters that are missing, too many or wrong, and neighbours in
-/// the wrong order (optimal string alignment).
+/// Returns the number of typing errors between two names: letters that are missing, too many or wrong, and neighbours
+/// in the wrong order (optimal string alignment).
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let width = b.len() + 1;

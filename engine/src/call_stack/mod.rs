@@ -1,7 +1,7 @@
 //! Call stacks: the functions of the program that are active at a step.
 //!
-//! Noting a stack takes microseconds. Names and places are looked up later, and only if a recording is kept. Stacks need
-//! the feature `hang-places`, and Linux on x86-64 or AArch64. Elsewhere they are empty.
+//! Noting a stack takes microseconds. Names and places are looked up later, and only if a recording is kept. Stacks
+//! need the feature `hang-places`, and Linux on x86-64 or AArch64. Elsewhere they are empty.
 
 #[cfg(all(
     feature = "hang-places",

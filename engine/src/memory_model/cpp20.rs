@@ -1,17 +1,17 @@
 //! The memory model of C++20, which is Rust's, without values out of thin air.
 //!
-//! The model keeps the execution graph: the store that each operation reads, the modification order of each variable, and
-//! the happens-before order of the events. It offers an operation only the stores that leave the graph consistent:
+//! The model keeps the execution graph: the store that each operation reads, the modification order of each variable,
+//! and the happens-before order of the events. It offers an operation only the stores that leave the graph consistent:
 //!
 //! - *coherence*: a task does not read a store that it knows to be overwritten, nor one that is older than one it has
 //!   read, and its stores come after those that it knows;
 //! - *atomicity*: nothing comes between the store that a read-modify-write reads and its own;
 //! - *sequential consistency* of operations and fences that are `SeqCst` (`sc.rs`).
 //!
-//! Events are added in the order in which tasks run, so no operation reads a store that comes later: there are no cycles
-//! of program order and reads-from, as in load buffering. RC11 forbids them, too (Lahav, Vafeiadis, Kang, Hur and
-//! Dreyer, "Repairing Sequential Consistency in C/C++11", PLDI 2017). Apart from that every consistent graph is reached,
-//! because a store may come before others that were performed earlier.
+//! Events are added in the order in which tasks run, so no operation reads a store that comes later: there are no
+//! cycles of program order and reads-from, as in load buffering. RC11 forbids them, too (Lahav, Vafeiadis, Kang, Hur
+//! and Dreyer, "Repairing Sequential Consistency in C/C++11", PLDI 2017). Apart from that every consistent graph is
+//! reached, because a store may come before others that were performed earlier.
 //!
 //! One thing is left out: a weak exchange that fails although it reads what it expects, from a store that another
 //! read-modify-write follows.

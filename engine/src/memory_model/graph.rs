@@ -125,8 +125,8 @@ impl ExecutionGraph {
             .is_none_or(|model| model.happens_before(earlier, later))
     }
 
-    /// Performs this execution with stronger orderings. Returns the model at its end; `None` if the model does not allow
-    /// the execution.
+    /// Performs this execution with stronger orderings. Returns the model at its end; `None` if the model does not
+    /// allow the execution.
     fn perform(&self, raised: &RaisedOrders) -> Option<Cpp20> {
         let mut model = Cpp20::default();
         model.begin();
@@ -155,8 +155,8 @@ impl ExecutionGraph {
         Some(model)
     }
 
-    /// Performs an operation with the stores that were chosen for it; `next` is the number of its own store. Returns `false`
-    /// if the model does not allow that.
+    /// Performs an operation with the stores that were chosen for it; `next` is the number of its own store. Returns
+    /// `false` if the model does not allow that.
     fn takes(&self, model: &mut Cpp20, access: &SyncVarAccess, performed: &Performed, next: u32) -> bool {
         let failure = access.order;
         let access = MemoryAccess {

@@ -83,10 +83,11 @@ pub trait MemoryModel: Send {
     /// Lists the stores that an operation may read; `values` are those of all stores to its variable, by number. The
     /// first is the default. At least one must be listed, and each once.
     ///
-    /// An operation that writes what it reads, or compares with it, must read a store that no read-modify-write follows yet.
+    /// An operation that writes what it reads, or compares with it, must read a store that no read-modify-write follows
+    /// yet.
     ///
-    /// The list may depend only on the stores to the variable and on what the task knows, so that operations on different
-    /// variables commute. [`is_consistent`](Self::is_consistent) may depend on more.
+    /// The list may depend only on the stores to the variable and on what the task knows, so that operations on
+    /// different variables commute. [`is_consistent`](Self::is_consistent) may depend on more.
     fn readable(&mut self, read: &MemoryAccess, values: &[u64], readable: &mut Vec<u32>);
 
     /// Notes that the operation reads this store. An exchange that reads the expected value then also stores, unless it

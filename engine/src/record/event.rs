@@ -46,8 +46,8 @@ impl Event {
     }
 }
 
-/// The events of an execution, in order. The next execution overwrites the entries in place, which is faster than adding
-/// new ones.
+/// The events of an execution, in order. The next execution overwrites the entries in place, which is faster than
+/// adding new ones.
 #[derive(Default)]
 pub(crate) struct Events {
     entries: Vec<Event>,

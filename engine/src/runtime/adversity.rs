@@ -107,8 +107,8 @@ impl Engine {
         true
     }
 
-    /// Notes an operation on an atomic with this ordering. One that is weaker than `SeqCst` could read another value under a
-    /// memory model.
+    /// Notes an operation on an atomic with this ordering. One that is weaker than `SeqCst` could read another value
+    /// under a memory model.
     #[cfg_attr(feature = "unmodified", inline(never))]
     #[cfg_attr(not(feature = "unmodified"), inline(always))]
     pub fn note_order(self, order: MemoryOrder) {

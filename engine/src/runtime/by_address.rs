@@ -1,4 +1,5 @@
-//! Objects that have no room for an identity: their variables are found by their addresses, in a table of the execution.
+//! Objects that have no room for an identity: their variables are found by their addresses, in a table of the
+//! execution.
 //!
 //! Code that was not written for intermezzo relies on the layout of std's atomics: it transmutes them, creates them by
 //! zeroing memory, or makes one from a pointer. So an object may have [`ByAddress`] as its identity, which takes no
@@ -127,8 +128,8 @@ struct Slot {
 
 /// The variables of objects without an identity of their own, by address: open addressing, with linear probing.
 ///
-/// Nothing is cleared between two executions. Within one, an object whose memory is freed loses its key, and its slot stays
-/// in use.
+/// Nothing is cleared between two executions. Within one, an object whose memory is freed loses its key, and its slot
+/// stays in use.
 pub(super) struct ByAddressTable {
     /// At most half of them are in use, and their number is a power of two.
     slots: Box<[Slot]>,

@@ -211,7 +211,8 @@ impl Decisions {
         self.add_closed(self.decided, false, choice);
     }
 
-    /// Notes that the last decision offered only some of this many alternatives; `taken` is its index among all of them.
+    /// Notes that the last decision offered only some of this many alternatives; `taken` is its index among all of
+    /// them.
     pub(super) fn close_some(&mut self, alternatives: u32, taken: u32) {
         let at = self.decided - 1;
         let choice = Choice {

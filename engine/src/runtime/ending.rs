@@ -30,8 +30,8 @@ pub(super) struct ExecutionEnd {
     /// `true` if the last execution left tasks unfinished, and they were leaked, or unwound.
     pub(super) forgot: bool,
     pub(super) unwound: bool,
-    /// `true` if a task may hold the lock of a standard stream, which is the process's: tasks that are left are then unwound,
-    /// and so release it.
+    /// `true` if a task may hold the lock of a standard stream, which is the process's: tasks that are left are then
+    /// unwound, and so release it.
     pub(super) uses_streams: bool,
     /// A crash during the teardown of the execution.
     pub(super) crash_cleared: Option<Crash>,

@@ -175,8 +175,8 @@ impl Executor {
         }
     }
 
-    /// Allows preemptions only in the scope `only_in`, if it is not empty, and not in `not_in`. Variables have the names
-    /// that `names` reads.
+    /// Allows preemptions only in the scope `only_in`, if it is not empty, and not in `not_in`. Variables have the
+    /// names that `names` reads.
     pub fn scope(&mut self, only_in: Scope, not_in: Scope, names: Box<dyn SourceNames + Send>) {
         if !only_in.is_empty() || !not_in.is_empty() {
             self.runtime.constraints.preemptible = Some(Box::new(Preemptible::new(only_in, not_in, names)));
@@ -203,8 +203,8 @@ impl Executor {
         self.runtime.constraints.data_points = any.then(|| Box::new(DataPoints::only(places)));
     }
 
-    /// Makes these assumptions and no others: these loops only wait, accesses at these places are schedule points, these
-    /// breakpoints are armed, and tasks that fairness holds back are alternatives, or are not.
+    /// Makes these assumptions and no others: these loops only wait, accesses at these places are schedule points,
+    /// these breakpoints are armed, and tasks that fairness holds back are alternatives, or are not.
     pub fn assume(&mut self, premises: Premises) {
         self.assume_only(&premises.known_loops);
         self.data_points_only(&premises.data_points);

@@ -212,7 +212,8 @@ impl Room {
         self.job.result_drops
     }
 
-    /// Forgets what the closure returned, if it needs no drop. Returns `true` if so. The closure must not have panicked.
+    /// Forgets what the closure returned, if it needs no drop. Returns `true` if so. The closure must not have
+    /// panicked.
     pub(super) fn forget_result(&mut self) -> bool {
         if self.job.forgets_result && self.content == Content::Result {
             self.content = Content::Nothing;

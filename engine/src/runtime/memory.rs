@@ -46,8 +46,8 @@ pub(super) struct Memory {
     is_inconsistent: bool,
     /// The number of executions that ended because of that.
     inconsistent: u64,
-    /// The number of times that a place of a task may read the same store after a newer one was there. A loop that waits
-    /// could read it for ever.
+    /// The number of times that a place of a task may read the same store after a newer one was there. A loop that
+    /// waits could read it for ever.
     stale_reads_max: u32,
     /// The number of the execution's stale operations.
     stale_operations: u32,
@@ -320,8 +320,8 @@ impl Memory {
         self.list_open(write);
     }
 
-    /// Returns `true` if the search need not explore the operation with the listed store at this index: another order of
-    /// the steps leads to the same. See [`Past`].
+    /// Returns `true` if the search need not explore the operation with the listed store at this index: another order
+    /// of the steps leads to the same. See [`Past`].
     fn is_closed(&self, access: &MemoryAccess, at: usize) -> bool {
         let stores = &self.vars[access.var.index()];
         let (newer, taken) = (&self.listed[..at], self.listed[at]);
@@ -475,8 +475,8 @@ impl Engine {
         })
     }
 
-    /// Notes the store of the announced operation; `newest` is the value of its variable before. Returns `true` if no other
-    /// store to the variable is newer, so that `value` is the variable's value from now on.
+    /// Notes the store of the announced operation; `newest` is the value of its variable before. Returns `true` if no
+    /// other store to the variable is newer, so that `value` is the variable's value from now on.
     ///
     /// # Panics
     /// The memory model has no place for it.
@@ -508,9 +508,9 @@ impl Engine {
         })
     }
 
-    /// Chooses one of the stores that were listed for the announced operation. If that one is inconsistent, a search that
-    /// draws its choices draws again. For all others the execution ends right after the operation: they explore the other
-    /// stores, too.
+    /// Chooses one of the stores that were listed for the announced operation. If that one is inconsistent, a search
+    /// that draws its choices draws again. For all others the execution ends right after the operation: they explore
+    /// the other stores, too.
     fn choose_store(self, access: &MemoryAccess) -> u32 {
         let (open, mut draws_left) = self.with(|rt| {
             let draws = rt.memory.draws && rt.decisions.is_beyond_prescribed();
@@ -629,8 +629,8 @@ impl Engine {
 }
 
 impl Runtime {
-    /// Notes that the search had only the open stores to choose from, and chose the one at this index. Returns the index
-    /// of that store among all that are listed.
+    /// Notes that the search had only the open stores to choose from, and chose the one at this index. Returns the
+    /// index of that store among all that are listed.
     fn close_stores(&mut self, chosen: u32) -> u32 {
         let listed = self.memory.listed.len() as u32;
         let open = &self.memory.open;

@@ -110,8 +110,8 @@ pub trait Identity: Sized {
     fn var_of<B: Body + ?Sized>(object: &Object<B, Self>, engine: Engine) -> Option<u32>;
     /// Returns the variable of an object that is not found at once.
     fn find<B: Body + ?Sized>(object: &Object<B, Self>, engine: Engine) -> Option<u32>;
-    /// Makes this the variable of an object that has none in this execution. Returns the word that it was before, if it is
-    /// one.
+    /// Makes this the variable of an object that has none in this execution. Returns the word that it was before, if it
+    /// is one.
     fn bind<B: Body + ?Sized>(object: &Object<B, Self>, engine: Engine, var: u32) -> u64;
 }
 
@@ -367,8 +367,8 @@ impl Engine {
         ));
     }
 
-    /// Notes that memory is freed. Returns the place of an operation that another task is about to perform on an object in
-    /// it, if there is one.
+    /// Notes that memory is freed. Returns the place of an operation that another task is about to perform on an object
+    /// in it, if there is one.
     ///
     /// This counts as a write of each object in it. So it does not commute with operations on them, which must not come
     /// later.
@@ -508,8 +508,8 @@ impl<B: Body + ?Sized, I: Identity> Object<B, I> {
         (var, body)
     }
 
-    /// Notes that a thread which is not controlled was the first to use the object. What it did until the object had its
-    /// variable was not posted.
+    /// Notes that a thread which is not controlled was the first to use the object. What it did until the object had
+    /// its variable was not posted.
     #[cold]
     fn share_with_outsider(&self, engine: Engine, var: u32, site: Site) {
         engine.with(|rt| rt.watched.pulse().outsiders.touched_before(site));

@@ -311,8 +311,8 @@ impl Ready {
         self.slow_path = true;
     }
 
-    /// Notes that a step was decided on the slow path. The next decision takes it too if fairness may hold a task back, or
-    /// if `is_needed`.
+    /// Notes that a step was decided on the slow path. The next decision takes it too if fairness may hold a task back,
+    /// or if `is_needed`.
     #[inline(always)]
     pub(super) fn leave_slow_path(&mut self, is_needed: bool) {
         (self.yielded, self.wait_over) = (false, false);
@@ -411,8 +411,8 @@ impl Ready {
         self.unfair_left_out |= self.holds_back;
     }
 
-    /// Notes if the order of steps that commute matters to the decision that is being made: because fairness holds back a
-    /// task, or because of time.
+    /// Notes if the order of steps that commute matters to the decision that is being made: because fairness holds back
+    /// a task, or because of time.
     pub(super) fn note_order_matters(&mut self, because_of_time: bool) {
         self.order_matters = because_of_time || self.holds_back;
     }
@@ -444,7 +444,8 @@ impl Ready {
         self.held_back = held_back;
     }
 
-    /// Returns the enabled tasks that fairness held back at the last decision, if they were looked for and not forgotten.
+    /// Returns the enabled tasks that fairness held back at the last decision, if they were looked for and not
+    /// forgotten.
     pub(super) fn held_back(&self) -> &TaskSet {
         &self.held_back
     }

@@ -35,8 +35,8 @@ pub(super) struct Tasks {
     /// must not influence whether a task is parked, because the stacks of other workers, and of replays, hold other
     /// values.
     ///
-    /// Each worker has its own number. If the process had one, earlier explorations would decide how often executions are
-    /// run again, and monitors count these.
+    /// Each worker has its own number. If the process had one, earlier explorations would decide how often executions
+    /// are run again, and monitors count these.
     cleared: usize,
     /// `true` if a compared state was larger than the cleared part of its stack.
     is_unclear: bool,

@@ -14,8 +14,8 @@ use std::time::Duration;
 /// The environment of an execution, and its actions so far.
 pub(super) struct World {
     pub(super) environment: Environment,
-    /// The number of early time-outs that late answers may still take in this execution. All other bounds of the environment
-    /// are for each task.
+    /// The number of early time-outs that late answers may still take in this execution. All other bounds of the
+    /// environment are for each task.
     pub(super) late_timeouts_left: u32,
     /// Virtual time in nanoseconds since the execution began.
     clock: u64,

@@ -303,7 +303,7 @@ fn write_optional_part(schedule: &Schedule, writer: &mut BitWriter) {
     let mask = [
         (other_yields, YIELDS),
         (!schedule.awaits, NO_AWAITS),
-        (!known_part.is_empty(), KNOWN_LOOPS),
+        (!known_loops.is_empty(), KNOWN_LOOPS),
         (!data_points.is_empty(), DATA_POINTS),
         (!breakpoints.is_empty(), BREAKPOINTS),
         (schedule.all_listed, ALL_LISTED),

@@ -1,5 +1,5 @@
-//! The interface between the engine and its searches: a [`Strategy`] prescribes the first choices of the next execution,
-//! and is asked for the choices that follow.
+//! The interface between the engine and its searches: a [`Strategy`] prescribes the first choices of the next
+//! execution, and is asked for the choices that follow.
 //!
 //! The engine knows strategies by this trait only. The module also defines the arguments of a strategy: the choice to
 //! be made ([`ChoicePoint`]), the next operation of a task ([`Operation`]), and the execution that has ended

@@ -51,8 +51,8 @@ pub enum FallbackReason {
     SameVariable,
     /// Fairness holds back the task that should go first.
     HeldBack,
-    /// In a search within a bound, the cost of a switch depends on steps that commute: fairness holds back a task, or time
-    /// ends the wait of the task that ran last while another can go, too.
+    /// In a search within a bound, the cost of a switch depends on steps that commute: fairness holds back a task, or
+    /// time ends the wait of the task that ran last while another can go, too.
     FairWithinBound,
     /// Fairness holds back a task, and virtual time passes. Both depend on the order of steps that commute.
     FairInTime,

@@ -4,8 +4,8 @@ use crate::schedule::{Choice, ChoiceKind};
 
 /// The choices of the last execution, which a search changes into those that the next one must make first.
 ///
-/// It counts the choices that stay the same. The engine's knowledge about that part of the last execution also holds for
-/// the next one.
+/// It counts the choices that stay the same. The engine's knowledge about that part of the last execution also holds
+/// for the next one.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
     choices: Vec<Choice>,

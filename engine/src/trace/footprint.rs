@@ -99,8 +99,8 @@ impl Trace {
         tell(&self.possible_footprint(step))
     }
 
-    /// Returns `true` if the footprints that [`with_possible_footprint`](Self::with_possible_footprint) passes on depend
-    /// on no later step.
+    /// Returns `true` if the footprints that [`with_possible_footprint`](Self::with_possible_footprint) passes on
+    /// depend on no later step.
     pub fn has_fixed_footprints(&self) -> bool {
         self.sound < SoundReduction::Caching && self.elided.is_none()
     }

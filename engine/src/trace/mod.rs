@@ -575,7 +575,8 @@ impl Trace {
         self.keys[key].last().is_some_and(|last| last.entry >= entry)
     }
 
-    /// Returns `true` if an entry comes after all accesses of the group that ends a list, of which this is the last one.
+    /// Returns `true` if an entry comes after all accesses of the group that ends a list, of which this is the last
+    /// one.
     #[inline(always)]
     fn knows_group(&self, entry: u32, last: &KeyAccess, list: &[KeyAccess]) -> bool {
         // From the last one backwards: unknown accesses are usually at the end, and usually there is only one access.

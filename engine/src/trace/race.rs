@@ -172,8 +172,8 @@ impl Trace {
     ///
     /// An operation that waits at a gate could not have preceded a step that opened the gate, but perhaps the one that
     /// closed it. So a lock races with the last time that the lock was taken, not with its release. Shares may keep the
-    /// gate closed across several groups: another task fails to take the lock in between, or a writer becomes a reader. An
-    /// earlier reader may have waited for a later one, so the operation may be able to precede only the earlier.
+    /// gate closed across several groups: another task fails to take the lock in between, or a writer becomes a reader.
+    /// An earlier reader may have waited for a later one, so the operation may be able to precede only the earlier.
     #[inline(always)]
     pub(super) fn could_precede(
         &self,

@@ -28,8 +28,8 @@ impl Limit {
         }
     }
 
-    /// Returns the gates of the operation's own variable at which it waits; 0 if it waits for a notification or a token. It
-    /// passes if one is open, whatever the time.
+    /// Returns the gates of the operation's own variable at which it waits; 0 if it waits for a notification or a
+    /// token. It passes if one is open, whatever the time.
     pub fn gates(&self) -> Gates {
         self.gates
     }

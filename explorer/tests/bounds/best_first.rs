@@ -100,7 +100,7 @@ fn dropped_prefixes_are_told() {
     assert!(seen.len() < enumerate(&program).map_or(usize::MAX, |all| all.len()));
     assert_eq!(
         report.coverage().to_string(),
-        "not every schedule was run: prefixes were dropped for want of room"
+        "not every schedule was run: prefixes were dropped because the queue was full"
     );
     let note = report
         .notes()

@@ -322,7 +322,7 @@ impl Strategy for BestFirst {
         match (finished, self.dropped, self.left_out, self.preemptions_max) {
             (true, 0, false, _) => Coverage::Exhaustive,
             (true, 0, true, Some(bound)) => Coverage::within_preemptions(bound, None),
-            (true, 1.., ..) => Coverage::unbounded("prefixes were dropped for want of room"),
+            (true, 1.., ..) => Coverage::unbounded("prefixes were dropped because the queue was full"),
             _ => Coverage::stopped(),
         }
     }
@@ -330,7 +330,7 @@ impl Strategy for BestFirst {
     fn status(&self, _: &SoFar<'_>) -> Status {
         let dropped = (self.dropped > 0).then(|| {
             format!(
-                "{} of {} unexplored prefixes were dropped, for there was room for {}: `best-first(prefixes=N)` keeps more",
+                "{} of {} unexplored prefixes were dropped, because at most {} are kept: `best-first(prefixes=N)` keeps more",
                 self.dropped, self.found, self.prefixes_max
             )
         });

@@ -82,14 +82,15 @@ impl Policy for PctAll {
         let (tasks, steps) = (drawn.known.tasks(), drawn.known.steps());
         let name = self.name();
         vec![match (drawn.complete, drawn.beyond) {
-            (false, _) => format!("{name}: not all of its {all} executions were run: it claims nothing"),
+            (false, _) => format!("{name}: not all of its {all} executions were run, so it guarantees nothing"),
             (true, true) => format!(
                 "{name}: all of its {all} executions were run, but some had more than the {tasks} tasks or the {steps} steps \
-                 of the first ones: it claims nothing"
+                 of the first ones, so it guarantees nothing"
             ),
             (true, false) => format!(
-                "{name}: all of its {all} executions were run: a bug of depth {} in executions of at most {tasks} tasks and \
-                 {steps} steps that other tasks could have come before, that needs no other choice, was found if there is one",
+                "{name}: all of its {all} executions were run, so a bug of depth {} was found if there is one, \
+                 provided that it occurs in executions of at most {tasks} tasks and {steps} steps after the first \
+                 choice, and depends only on choices between tasks",
                 self.depth
             ),
         }]

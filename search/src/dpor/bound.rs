@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// The note in a report if a part of the search is missing.
 pub(super) const LOST: &str =
-    "what the checkpoint said was left of the search does not fit what the test does";
+    "the work that was left according to the checkpoint does not fit what the test does";
 
 /// The maximum number of preemptions in an execution, a mark that is set if anything was left out because of it, and
 /// other data that all workers share.

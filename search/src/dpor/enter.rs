@@ -141,8 +141,8 @@ impl Dpor {
         may_time_out
     }
 
-    /// Continues with the planned sequences below the last step, for the values that it chose. With wakeup trees, returns
-    /// `true` if counts matter: the plan expects some, now in `expected_counts`, or the step made some.
+    /// Continues with the planned sequences below the last step, for the values that it chose. With wakeup trees,
+    /// returns `true` if counts matter: the plan expects some, now in `expected_counts`, or the step made some.
     #[inline(always)]
     fn follow_values(&mut self, trace: &Trace) -> bool {
         let (mut expects_counts, next) = (false, self.nodes.len());

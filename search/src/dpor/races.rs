@@ -57,8 +57,8 @@ fn is_always_held(candidates: &[Candidate], task: u32) -> bool {
 }
 
 impl Dpor {
-    /// Plans the reversal of every race of the last execution. `choices` are those of the execution, or none if it chose
-    /// no values.
+    /// Plans the reversal of every race of the last execution. `choices` are those of the execution, or none if it
+    /// chose no values.
     pub(super) fn reverse_races(&mut self, trace: &Trace, choices: &[Choice]) {
         let steps = self.nodes.len().min(trace.steps().len());
         let mut sequences = self.take_sequences();

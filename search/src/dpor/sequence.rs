@@ -411,7 +411,8 @@ impl Sequence {
         !before.iter().any(precedes)
     }
 
-    /// Returns `true` if a step and the second step of the race, which is `reversed`, are dependent by their footprints.
+    /// Returns `true` if a step and the second step of the race, which is `reversed`, are dependent by their
+    /// footprints.
     fn could_conflict(&self, trace: &Trace, one: usize, reversed: usize) -> bool {
         match &self.otherwise {
             Some(footprint) => conflict(&trace.footprint_with_elided(one), footprint),

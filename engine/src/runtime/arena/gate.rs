@@ -77,8 +77,8 @@ impl Drop for Closed {
     }
 }
 
-/// Calls a function that allocates, frees or changes something that outlives the execution. It gets the system's memory.
-/// It must not switch to another task.
+/// Calls a function that allocates, frees or changes something that outlives the execution. It gets the system's
+/// memory. It must not switch to another task.
 #[inline]
 pub fn outside<R>(f: impl FnOnce() -> R) -> R {
     let _closed = Closed::new();

@@ -18,8 +18,8 @@
 //! distinguished from one of this execution at the same address. So real statics must be restored before each
 //! execution.
 //!
-//! No lock is held, and no list of blocks is kept here. So a signal may end a task in the middle of an allocation: at worst, a block is
-//! lost for the rest of the execution.
+//! No lock is held, and no list of blocks is kept here. So a signal may end a task in the middle of an allocation: at
+//! worst, a block is lost for the rest of the execution.
 //!
 //! The engine keeps the addresses of atomics, and is notified of each block that is freed: an atomic in it must not be
 //! used any more. A lock in freed memory is recognised by the pattern in place of its identity.

@@ -77,8 +77,8 @@ pub fn take_left(directory: &Path, (program, binary): (&str, &TestBinary)) -> Op
     })
 }
 
-/// Returns the damaged journals in this directory, and forgets them. It is not known which test they are of. Each keeps its
-/// content under another name.
+/// Returns the damaged journals in this directory, and forgets them. It is not known which test they are of. Each keeps
+/// its content under another name.
 pub fn take_damaged(directory: &Path) -> Vec<Damaged> {
     let mut damaged = of_directory(directory, |left| std::mem::take(&mut left.damaged));
     // Another process may have found it at the same time, and renamed it.

@@ -183,7 +183,8 @@ fn access(entry: &Entry, after: EventId, location: Location, site: SiteId) -> Da
     }
 }
 
-/// Returns the number of events before accesses at this moment, and the event of their task that they follow, with its site.
+/// Returns the number of events before accesses at this moment, and the event of their task that they follow, with its
+/// site.
 #[inline(always)]
 fn followed(when: u64, record: &mut Record) -> (u32, EventId, SiteId) {
     let (task, events) = (when as u32, (when >> 32) as u32);

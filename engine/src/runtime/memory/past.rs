@@ -59,7 +59,8 @@ impl Past {
         self.vars.iter_mut().flatten().for_each(Reach::clear);
     }
 
-    /// Returns `true` if the event comes before the next operation of the task in every order of the trace, or may do so.
+    /// Returns `true` if the event comes before the next operation of the task in every order of the trace, or may do
+    /// so.
     pub(super) fn has(&self, task: TaskId, event: EventId) -> bool {
         let reach = self.tasks.get(task.index());
         event.task == task || reach.is_some_and(|reach| reach.has_unknown || reach.clock.knows(event))

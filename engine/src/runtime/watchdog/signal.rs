@@ -47,9 +47,8 @@ pub(super) fn install() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         find_allocator();
-        // The unwinder's first walk binds its functions, for which the alternate stack of the handler is too small where
-        // processors have many registers to save.
-        // SAFETY: nothing resolves addresses on this thread.
+        // The unwinder's first walk binds its functions, for which the alternate stack of the handler is too small
+        // where processors have many registers to save. SAFETY: nothing resolves addresses on this thread.
         unsafe { walk(|address| address != 0) };
     });
     // SAFETY: plain calls with valid pointers. `BEFORE` is used here and in `uninstall` only, both under one lock.

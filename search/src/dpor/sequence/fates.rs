@@ -230,8 +230,8 @@ impl Sequence {
         own.all(|assumed| self.may_begin(trace, task, &assumed.footprint, false) == Some(None))
     }
 
-    /// Returns `true` if a step of a task with this footprint conflicts with an assumed step of another task that is not
-    /// done. Only steps that are assumed before the task's own next one count.
+    /// Returns `true` if a step of a task with this footprint conflicts with an assumed step of another task that is
+    /// not done. Only steps that are assumed before the task's own next one count.
     #[inline(always)]
     pub(super) fn wakes_assumed(&self, task: u32, footprint: &[StepAccess]) -> bool {
         let mut before = self

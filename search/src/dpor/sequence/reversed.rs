@@ -53,8 +53,8 @@ impl Sequence {
         true
     }
 
-    /// Returns `true` if one of these gates is open after the steps before `earlier` and those of the sequence, without the
-    /// second step of the race.
+    /// Returns `true` if one of these gates is open after the steps before `earlier` and those of the sequence, without
+    /// the second step of the race.
     fn is_gate_open(&self, trace: &Trace, key: Key, gates: Gates, earlier: usize) -> bool {
         let is_planned = |step| self.left().iter().any(|planned| planned.step() == Some(step));
         trace.is_gate_open_after(key, gates, |step| {

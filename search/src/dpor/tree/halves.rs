@@ -189,8 +189,8 @@ impl Tree {
         begins
     }
 
-    /// Extends the branch that begins the sequence under this assumption, which the sequence keeps. Returns `None` if the
-    /// tree has no such branch, and otherwise `true` if the tree is not reliable, as [`Tree::insert`] does.
+    /// Extends the branch that begins the sequence under this assumption, which the sequence keeps. Returns `None` if
+    /// the tree has no such branch, and otherwise `true` if the tree is not reliable, as [`Tree::insert`] does.
     pub(in crate::dpor) fn continue_half(
         &mut self,
         trace: &Trace,

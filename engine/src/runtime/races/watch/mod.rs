@@ -13,9 +13,9 @@ use places::{Caller, Frame};
 use std::path::PathBuf;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Notes that this test binary was compiled with the calls for atomics. `ours` are the directories of the front end's sources.
-/// Those in `transparent` count as std's, because they only pass calls on. `root` is the compiler's working directory:
-/// reports name files relative to it.
+/// Notes that this test binary was compiled with the calls for atomics. `ours` are the directories of the front end's
+/// sources. Those in `transparent` count as std's, because they only pass calls on. `root` is the compiler's working
+/// directory: reports name files relative to it.
 pub fn see_counts(ours: &[&str], transparent: &[&str], root: Option<PathBuf>) {
     // In this way the linker finds them here.
     callbacks::keep();

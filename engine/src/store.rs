@@ -12,8 +12,8 @@
 //! is then renamed. So the last contents stay intact even if the process is killed at any moment.
 //!
 //! There are two ways to prevent processes from interfering with each other's files. With a [`Writer`], one process
-//! writes the file repeatedly, and the partial file is locked meanwhile. With [`Locked`], several processes read and
-//! replace the file, under a lock on a third file, `NAME.lock`, which stays empty and is not removed.
+//! writes the file repeatedly, and the partial file is locked in the meantime. With [`Locked`], several processes read
+//! and replace the file, under a lock on a third file, `NAME.lock`, which stays empty and is not removed.
 
 #[cfg(test)]
 mod tests;
@@ -310,7 +310,7 @@ impl Writer {
             Some(file) => file,
             None => self.open_partial()?,
         };
-        // Another program may have put another file there meanwhile.
+        // Another program may have put another file there in the meantime.
         if let Err(problem) = self.format.open(&self.path) {
             self.file = Some(file);
             return Err(problem);

@@ -210,7 +210,7 @@ impl Engine {
     /// Notes that the operation waits with a limit for a gate that operations of other tasks may also close.
     ///
     /// If it times out, partial-order reductions do not see that it could have passed before the gate was closed: its
-    /// step in that order is no time-out. So happens-before caching takes over.
+    /// step in that order is not a time-out. So happens-before caching takes over.
     pub fn may_find_gate_open(self, access: Access) {
         self.with(|rt| {
             let Access { op, site, .. } = access;

@@ -50,7 +50,7 @@ const GRACE: Duration = Duration::from_secs(1);
 /// An execution that was cut off.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CutOffExecution {
-    /// The failures that it had shown by then, in words. They are no findings, because its schedule has no end.
+    /// The failures that it had shown by then, in words. They are not findings, because its schedule has no end.
     pub shown: Vec<String>,
 }
 

@@ -37,8 +37,8 @@ impl Drop for Current {
     }
 }
 
-/// A guard for as long as the runtime is lent: allocations meanwhile are not the test's. It does nothing in builds
-/// without debug assertions and without the arena.
+/// A guard for as long as the runtime is lent: allocations during that time are not the test's. It does nothing in
+/// builds without debug assertions and without the arena.
 struct Lent(#[allow(dead_code, reason = "closes the arena until it is dropped")] arena::Closed);
 
 impl Lent {

@@ -175,7 +175,7 @@ fn is_named(id: u64) -> bool {
 /// The past of an object that the current execution has not used.
 enum Past {
     /// The execution created it; or it is a static that was restored. A thread that is not controlled may have used it
-    /// meanwhile.
+    /// in the meantime.
     None,
     /// It is a static as the compiler made it.
     Static,
@@ -278,13 +278,13 @@ impl<B: ?Sized, I: Identity> Object<B, I> {
         self.id.word()
     }
 
-    /// Returns the past of an object that this execution, or the one under way, has not used. `began` is the number of
-    /// first uses outside when the execution began.
+    /// Returns the past of an object that this execution, or the one in progress, has not used. `began` is the number
+    /// of first uses outside when the execution began.
     fn past(&self, began: Option<u64>) -> Past {
         let id = self.id.word().map_or(UNUSED, |word| word.load(Relaxed));
         match if is_named(id) { UNUSED } else { id } {
-            // What was done to it outside is undone, or is a part of its initial value. The word itself may say so
-            // still: it is restored, too, to its value when the front end began to restore.
+            // What was done to it outside is undone, or is a part of its initial value. The word itself may still have
+            // that value, because it is restored, too, to what it was when the front end began to restore.
             STATIC if statics_are_restored() => Past::None,
             _ if id & OUTSIDE != 0 && statics_are_restored() && is_in_static(self.body_address()) => {
                 Past::None

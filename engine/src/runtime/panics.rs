@@ -65,7 +65,8 @@ thread_local! {
 }
 
 /// Runs a function that is not part of the test, and may panic: one of a monitor, or of a user's own search. It may be
-/// called in the middle of a step. So no engine is current meanwhile, and look-alikes that it uses do what std does.
+/// called in the middle of a step. So no engine is current in the meantime, and look-alikes that it uses do what std
+/// does.
 ///
 /// # Errors
 /// It panicked. The error is the message of the panic, after its place if that is known.

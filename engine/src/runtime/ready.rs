@@ -23,7 +23,7 @@ pub(super) struct Ready {
     last: u32,
     /// `true` if it has yielded since.
     yielded: bool,
-    /// `true` if it only yields because a wait was over as soon as it began. That is no yield for fairness.
+    /// `true` if it only yields because a wait was over as soon as it began. For fairness, that is not a yield.
     wait_over: bool,
     /// `true` if a decision may need more than one word of tasks: after a yield, if fairness may hold a task back, with
     /// more than 64 tasks, or if points may be closed.

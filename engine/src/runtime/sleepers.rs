@@ -6,8 +6,8 @@
 //!
 //! A task's next step is *due* at the end of the sleep that it is about to begin, or else now. A task that fairness
 //! holds back is *excused* if it has ever read the clock and all other enabled tasks are due later. Then the execution
-//! in the order of time is among the alternatives: the others *sleep on*. They are no alternatives again until the task
-//! is no longer excused, so an excuse adds one execution, and not one for each round of the loop.
+//! in the order of time is among the alternatives: the others *sleep on*. They do not become alternatives again until
+//! the task is no longer excused, so an excuse adds one execution, and not one for each round of the loop.
 //!
 //! A task that has just slept has moved the clock, and the excused task could have seen that before. So it is due later
 //! than a task that has not read the clock since. The same holds for a task whose wait is over because time has passed

@@ -26,7 +26,7 @@ pub fn is_laid_over_std() -> bool {
 /// The statics of the process that are restored.
 static KEPT: OnceLock<Vec<Part>> = OnceLock::new();
 
-/// Some statics that lie one after the other.
+/// Statics that are next to each other in memory.
 struct Part {
     place: *mut u8,
     /// Their bytes before any execution.

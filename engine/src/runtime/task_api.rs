@@ -282,7 +282,7 @@ impl Engine {
     }
 
     /// Notes that the current task waits for tasks that borrow from it, or that it no longer does. If the execution is
-    /// abandoned meanwhile, it must not unwind before they end.
+    /// abandoned in the meantime, it must not unwind before they end.
     #[cfg_attr(feature = "unmodified", inline(never))]
     #[cfg_attr(not(feature = "unmodified"), inline)]
     pub fn stand_firm(self, pinned_by_scope: bool) {

@@ -14,7 +14,7 @@
 //! | the shapes, until there are that many | runs, see below |
 //! | the alternatives taken | gaps and values, see below |
 //! | nothing, up to a whole byte | zero bits |
-//! | the optional part, if any of these is not as usual: see [`YIELDS`], [`NO_AWAITS`], [`KNOWN_LOOPS`], [`DATA_POINTS`], [`BREAKPOINTS`], [`ALL_LISTED`], [`ADDRESS_REUSE`] and [`STALE_READS`] | a byte, a bit for each; the number of yields as a varint; the number of loops, less 1, as a varint, and each in 64 bits; the same for places; the breakpoints' length in bytes as a varint, UTF-8; the bounds on addresses that are used again and on stale reads, each less 1, as a varint |
+//! | the optional part, if any of these differs from the default: see [`YIELDS`], [`NO_AWAITS`], [`KNOWN_LOOPS`], [`DATA_POINTS`], [`BREAKPOINTS`], [`ALL_LISTED`], [`ADDRESS_REUSE`] and [`STALE_READS`] | a byte, a bit for each; the number of yields as a varint; the number of loops, less 1, as a varint, and each in 64 bits; the same for places; the breakpoints' length in bytes as a varint, UTF-8; the bounds on addresses that are used again and on stale reads, each less 1, as a varint |
 //! | CRC-32 of all of the above | four bytes, lowest first |
 //!
 //! A *shape* is a choice without the alternative taken. Shapes repeat: while the same tasks run, the number of
@@ -291,7 +291,7 @@ fn read_contents(contents: &[u8], version: u32) -> Result<Schedule, ScheduleErro
     }
 }
 
-/// Writes the optional part after the choices, if any of its values is not as usual.
+/// Writes the optional part after the choices, if any of its values differs from the default.
 fn write_optional_part(schedule: &Schedule, writer: &mut BitWriter) {
     let other_yields = schedule.fair_yields != BASE_YIELDS;
     let (known_loops, data_points) = (&schedule.known_loops, &schedule.data_points);

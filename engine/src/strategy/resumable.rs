@@ -27,7 +27,7 @@ pub trait Resumable {
     /// `plan` has not run.
     fn save_prepared(&mut self, plan: &Plan) -> Option<String>;
 
-    /// Returns the state that the workers share, as one line of text. No worker runs meanwhile.
+    /// Returns the state that the workers share, as one line of text. No worker runs in the meantime.
     fn save_shared(&mut self) -> Option<String>;
 
     /// Continues a search with the same parameters. Called before the first `next`, and before

@@ -70,7 +70,7 @@ impl<V> Fingerprints<V> {
         self.count.load(Ordering::Relaxed)
     }
 
-    /// Forgets all fingerprints. No other worker may use the table meanwhile.
+    /// Forgets all fingerprints. No other worker may use the table in the meantime.
     pub fn clear(&self) {
         for shard in &self.shards {
             locked(shard).clear();

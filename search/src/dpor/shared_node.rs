@@ -182,7 +182,7 @@ impl SharedNode {
         let _ = self.found.set((way, depth));
     }
 
-    /// Locks its branches. No other lock is taken meanwhile.
+    /// Locks its branches. No other lock is taken in the meantime.
     pub(super) fn lock(&self) -> MutexGuard<'_, Branches> {
         self.branches.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -121,7 +121,7 @@ unsafe impl GlobalAlloc for Arena {
 }
 
 /// Publishes that the test is about to free a block, or to have it moved, if accesses to plain memory are watched.
-/// Another task may run meanwhile.
+/// Another task may run in the meantime.
 #[inline(always)]
 fn watch_end(pointer: *mut u8, size: usize) {
     if races::is_memory_watched() && gate::is_open() {

@@ -186,7 +186,7 @@ fn sample(pulse: &Pulse, interrupted: usize) -> bool {
 /// Calls `each` with the code addresses on this stack, from the innermost, until it returns `false`.
 ///
 /// # Safety
-/// Nothing resolves addresses on this thread meanwhile.
+/// Nothing resolves addresses on this thread in the meantime.
 #[cfg(feature = "hang-places")]
 unsafe fn walk(mut each: impl FnMut(usize) -> bool) {
     // SAFETY: the caller guarantees it.
@@ -197,7 +197,7 @@ unsafe fn walk(mut each: impl FnMut(usize) -> bool) {
 /// that std links, as the crate `backtrace` does.
 ///
 /// # Safety
-/// Nothing resolves addresses on this thread meanwhile.
+/// Nothing resolves addresses on this thread in the meantime.
 #[cfg(not(feature = "hang-places"))]
 unsafe fn walk<F: FnMut(usize) -> bool>(mut each: F) {
     unsafe extern "C" {
@@ -213,7 +213,8 @@ unsafe fn walk<F: FnMut(usize) -> bool>(mut each: F) {
     const FAILURE: c_int = 9;
 
     unsafe extern "C" fn trace<F: FnMut(usize) -> bool>(context: *mut c_void, each: *mut c_void) -> c_int {
-        // SAFETY: the unwinder passes a frame, and the closure that it was given, which nothing else uses meanwhile.
+        // SAFETY: the unwinder passes a frame, and the closure that it was given, which nothing else uses in the
+        // meantime.
         let goes_on = unsafe { (*each.cast::<F>())(_Unwind_GetIP(context)) };
         if goes_on { NO_REASON } else { FAILURE }
     }

@@ -82,7 +82,9 @@ impl Policy for PctAll {
         let (tasks, steps) = (drawn.known.tasks(), drawn.known.steps());
         let name = self.name();
         vec![match (drawn.complete, drawn.beyond) {
-            (false, _) => format!("{name}: not all of its {all} executions were run, so it guarantees nothing"),
+            (false, _) => {
+                format!("{name}: not all of its {all} executions were run, so it guarantees nothing")
+            }
             (true, true) => format!(
                 "{name}: all of its {all} executions were run, but some had more than the {tasks} tasks or the {steps} steps \
                  of the first ones, so it guarantees nothing"

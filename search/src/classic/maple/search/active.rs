@@ -17,7 +17,7 @@
 //! lowered below the others of its tier, because otherwise none of them would ever run. Values are chosen at random.
 //! There are no delays, because there is nothing outside the execution to wait for.
 
-use super::script::{WantedAccess, Script};
+use super::script::{Script, WantedAccess};
 use crate::classic::maple::{Access, Accesses, IRoot, Place};
 use crate::classic::slots::slot;
 use intermezzo_engine::record::Event;

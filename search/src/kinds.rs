@@ -123,7 +123,7 @@ pub struct RankedOptions {
     pub epsilon: Epsilon,
     /// The order of sets of variables.
     pub sets: VariableSets,
-    /// How the elements of an array are counted.
+    /// The way in which the elements of an array are counted.
     pub arrays: Arrays,
     /// Of the variables of one kind that are first used at the same place, preemptions may be attributed only to the
     /// first ones, this many; `None` for all.
@@ -142,7 +142,7 @@ impl RankedOptions {
     };
 }
 
-/// How iRoots are measured and exposed.
+/// Options of measuring and exposing iRoots.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IRootOptions {
     /// The maximum distance between two accesses of an iRoot in one task, in events of that task.
@@ -246,7 +246,7 @@ impl StrategyKind {
     }
 }
 
-/// How executions that show nothing new are left out.
+/// The reduction, which leaves out executions that show nothing new.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reduction {
     /// The strongest sound reduction if the strategy is `auto`; none with any other strategy.
@@ -281,7 +281,7 @@ impl Reduction {
     ];
 }
 
-/// How a ranked search goes through the sets of variables.
+/// The order in which a ranked search goes through sets of variables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum VariableSets {
     /// One after the other: sets with fewer variables first, and variables known to be shared before others.

@@ -73,7 +73,7 @@ values! {
 
 /// A type each of whose values has a name.
 pub trait Named: Copy + PartialEq + 'static {
-    /// What a value is, for messages.
+    /// The word for a value in messages.
     const WHAT: &'static str;
     /// Each value with its name.
     const NAMES: &'static [(&'static str, Self)];

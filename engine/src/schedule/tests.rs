@@ -62,7 +62,7 @@ fn with_choices(like: &Schedule, choices: &[Choice]) -> Schedule {
     schedule(&like.program, like.environment, choices.to_vec())
 }
 
-/// How the choices of a search are distributed: which proportions of them do not take alternative 0.
+/// The distribution of a search's choices: the proportions of them that do not take alternative 0.
 #[derive(Clone, Copy)]
 enum Walk {
     /// A depth-first search bounded to two preemptions.

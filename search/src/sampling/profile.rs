@@ -1,4 +1,5 @@
-//! What is learned from the first executions of a test: the numbers of tasks and steps, and the accesses of each task.
+//! The profile of a test, learned from its first executions: the numbers of tasks and steps, and the accesses of each
+//! task.
 //!
 //! Executions are compared by what is the same in all of them. A task is identified by its creator and its index among
 //! the creator's tasks. An access is identified by its place in the source. A variable has no name that is the same in
@@ -20,7 +21,7 @@ use std::sync::OnceLock;
 /// two. More executions would cost more than they teach, because they find only as much as random walks do.
 pub(crate) const PROFILED: u64 = 2;
 
-/// What was learned from executions.
+/// A profile of executions.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Profile {
     executions: u64,

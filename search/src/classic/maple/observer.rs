@@ -13,7 +13,7 @@ pub(super) struct Observer {
     places: Vec<[Known; SyncVarOp::ALL.len()]>,
 }
 
-/// What is known of an operation at a site.
+/// The known effect of an operation at a site.
 #[derive(Clone, Copy)]
 enum Known {
     NotYet,

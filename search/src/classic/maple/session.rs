@@ -66,7 +66,7 @@ pub(crate) struct Inner {
     only: Option<IRootId>,
     /// `true` if any execution failed.
     failed: bool,
-    /// What the memo contained when the session was opened.
+    /// The contents of the memo when the session was opened.
     known: Memo,
     memo: Option<MemoWriter>,
     over: bool,

@@ -9,7 +9,7 @@ use crate::classic::slots::{of_var, slot};
 use intermezzo_engine::trace::Lock;
 use intermezzo_sdk::{EventId, SyncVar, TaskId};
 
-/// How the variables of one execution are used.
+/// The use of the variables of one execution.
 #[derive(Debug, Default)]
 pub(super) struct Sharing {
     vars: Vec<Users>,

@@ -23,7 +23,7 @@ use std::time::Duration;
 
 const FORMAT: Format = Format::new("intermezzo-memo", 1);
 
-/// How long to wait for other processes that hold the lock: far longer than reading and writing takes.
+/// The maximum time to wait for other processes that hold the lock. It is far longer than reading and writing takes.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The contents of a memo.
@@ -39,7 +39,7 @@ pub(super) struct Memo {
     tests: BTreeMap<String, Test>,
 }
 
-/// What an exploration adds to a memo.
+/// The additions of an exploration to a memo.
 pub(super) struct News<'a> {
     pub(super) program: &'a str,
     /// `true` if the exploration has ended.

@@ -7,9 +7,9 @@ use crate::classic::maple::IRoot;
 pub(super) struct WantedAccess {
     /// Its place, by number.
     pub(super) place: u32,
-    /// Which of the two tasks makes it.
+    /// The task that makes it: 0 or 1.
     pub(super) who: usize,
-    /// Which of the two variables it accesses.
+    /// The variable that it accesses: 0 or 1.
     pub(super) what: usize,
 }
 

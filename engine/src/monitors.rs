@@ -49,7 +49,7 @@ impl MonitorRequest {
     /// Applies a list to the monitors that are on by default. Returns those to attach, in order.
     ///
     /// # Errors
-    /// If it removes a monitor that is not on.
+    /// If it removes a monitor that is not attached.
     pub fn resolve(
         list: &[MonitorRequest],
         default: Vec<MonitorRequest>,

@@ -163,7 +163,7 @@ pub(crate) struct Runtime {
     monitors: Monitors,
     end: ExecutionEnd,
     limits: Limits,
-    /// When the clock is checked while an execution runs.
+    /// The steps at which the clock is checked while an execution runs.
     looks: Looks,
     watched: Watched,
     /// `true` from the moment when an operation may happen until it is recorded: the state of its object may be in use.

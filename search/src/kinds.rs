@@ -66,7 +66,7 @@ pub struct AutoOptions {
 }
 
 impl AutoOptions {
-    /// One stale read of a store at each place of a task: only code that a task runs several times could have more.
+    /// One stale read of a store at each place of a task: only code that a task runs several times could read more.
     pub const DEFAULT: AutoOptions = AutoOptions {
         stale_reads: 1,
         weak_executions: None,

@@ -194,7 +194,7 @@ impl Ready {
         }
     }
 
-    /// Returns the earliest deadline of a waiting task.
+    /// Returns the first deadline of a waiting task.
     pub(super) fn first_deadline(&self, tasks: &Tasks) -> Option<u64> {
         self.timed_waiters.iter().map(|task| tasks[task].deadline).min()
     }

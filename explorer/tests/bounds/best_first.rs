@@ -105,7 +105,7 @@ fn dropped_prefixes_are_told() {
     let note = report
         .notes()
         .iter()
-        .find(|note| note.contains("there was room for 5"));
+        .find(|note| note.contains("at most 5 are kept"));
     assert!(note.is_some(), "{report}");
     // Depth-first search needs little memory.
     let (seen, report) = explored_program("strategy=best-first(constant,prefixes=40)", &program);

@@ -59,7 +59,7 @@ impl Site {
     /// Two places that the compiler noted are at least this far apart as words.
     pub(crate) const APART: usize = align_of::<Location<'static>>();
 
-    /// The site of an operation whose place is not known.
+    /// That of an operation whose place is not known.
     pub(crate) const NOWHERE: Site = Site::instruction(0);
 
     /// Returns the place of the caller, or of the caller's caller if that is `#[track_caller]`, and so on.

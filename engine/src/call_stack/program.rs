@@ -182,7 +182,7 @@ fn plain(name: &str) -> String {
     plain
 }
 
-/// Returns a path relative to the root of its workspace, as `cargo` would show it.
+/// Returns a path as `cargo` would show it, from the root of its workspace.
 pub(crate) fn shown(file: &Path) -> &Path {
     let root = |directory: &&Path| directory.join("Cargo.lock").exists();
     let stripped = file

@@ -199,7 +199,7 @@ mod of_test {
         }
         let hook = Engine::current().and_then(|engine| engine.with(|rt| rt.end.hook.clone()));
         if let Some(hook) = hook {
-            // If it does not return, std holds the lock of its hook for ever.
+            // If it does not return, std holds its lock of hooks for ever.
             super::IN_HOOKS.fetch_add(1, super::Relaxed);
             hook(info);
             super::IN_HOOKS.fetch_sub(1, super::Relaxed);

@@ -1,4 +1,4 @@
-//! Parts of reports that the engine describes: the events of a finding, the places and accesses that it names, and the
+//! Parts of reports that the engine fills in: the events of a finding, the places and accesses that it names, and the
 //! figures of armed breakpoints.
 
 use crate::serial::{Deserialize, Serialize};
@@ -16,13 +16,13 @@ pub struct FindingEvent {
     pub task: String,
     /// The operation: `lock`, `store`.
     pub op: String,
-    /// The effect that it had, if it is not the usual one.
+    /// Its effect, if that is unusual.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effect: Option<Effect>,
     /// The event whose store it read, if a newer one was there. Absent for a value that no operation has stored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-    /// The events whose stores were there already and are newer than the one that it read or made, oldest first.
+    /// The events with earlier stores that are newer than the store that it read or made, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub newer: Vec<String>,
     /// The memory ordering, for atomics.
@@ -48,21 +48,21 @@ pub struct FindingEvent {
 }
 
 impl FindingEvent {
-    /// `true` if the event may change its variable for other tasks.
+    /// Returns `true` if the event may change its variable for other tasks.
     pub fn may_change(&self) -> bool {
         self.written.is_some() || self.read.is_none()
     }
 }
 
-/// The effect of an event that is not the usual one.
+/// An unusual effect of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
-    /// None: it belongs to an iteration of a loop that only waits, and the iteration is left out of the trace.
+    /// No effect: it belongs to a round of a loop that only waits, and the round is left out of the trace.
     Elided,
-    /// A newer store was there than the one that it read, under a memory model.
+    /// It read a store although there was a newer one, under a memory model.
     Stale,
-    /// It stored a value that an earlier operation had overwritten already, under a memory model.
+    /// Its store comes before a newer one that was performed earlier, under a memory model.
     Overwritten,
     /// A wait ended without a notification.
     Spurious,
@@ -89,7 +89,7 @@ impl fmt::Display for Effect {
     }
 }
 
-/// Returns the values that an operation read and wrote, if they mean something to a reader.
+/// Returns the values that an operation read and wrote, if they are useful to a reader.
 pub fn values(op: SyncVarOp, read: u64, written: u64) -> (Option<u64>, Option<u64>) {
     let carries = matches!(
         op,
@@ -116,11 +116,11 @@ pub struct NamedPlace {
     pub what: String,
 }
 
-/// An access to plain memory that a finding concerns, and that is no event.
+/// An access to plain memory that a finding concerns, and that is not an event.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FindingDeed {
-    /// The last event of the task before the access; operations of other tasks do not come between. Or the event at the
-    /// same place that the access was.
+    /// The last event of the task before the access, with no operation of another task in between; or the access's own
+    /// event, if it had one.
     pub after: String,
     /// The name of the task.
     pub task: String,
@@ -133,17 +133,18 @@ pub struct FindingDeed {
 /// The figures of an armed breakpoint, over all executions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BreakpointFigures {
-    /// The breakpoint, by name; one between places in the source is called as it is written.
+    /// The name of the breakpoint; for one between places in the source, its text in the settings.
     pub name: String,
     /// The number of times a task reached one of its places while its local predicate held.
     pub visits: u64,
-    /// The number of these visits that were skipped, or came after the largest number of hits.
+    /// The number of these visits that were skipped, or that came after the maximum number of hits.
     pub skipped: u64,
     /// The number of times tasks met there.
     pub hits: u64,
     /// The number of times a task waited until no other task could continue.
     pub timeouts: u64,
-    /// The hits after which the second task continued before the first was done, because no other task could.
+    /// The number of hits after which the second task continued before the first one's turn was over, because no other
+    /// task could continue.
     pub unordered: u64,
     /// The number of executions in which tasks met there.
     pub executions_hit: u64,
@@ -201,7 +202,7 @@ impl fmt::Display for BreakpointFigures {
             executions_hit,
         } = self;
         if *visits == 0 {
-            return write!(f, "{name}: nobody came to a place of it");
+            return write!(f, "{name}: no task reached any of its places");
         }
         write!(
             f,

@@ -19,8 +19,8 @@ use std::fmt;
 pub struct Environment {
     /// The number of waits, in each task, that end without a notification (`Condvar::wait`, `park`). Default 1.
     pub spurious_wakeups: u32,
-    /// The number of timed waits, in each task, that time out although another task could continue instead. When no task
-    /// can continue, the earliest time-out fires whatever this bound. Default 1.
+    /// The number of timed waits, in each task, that time out although another task could continue instead. When no
+    /// task can continue, the earliest time-out fires whatever this bound. Default 1.
     pub timeouts: u32,
     /// The number of failures, in each task, of a weak compare-exchange that could have succeeded. Default 1.
     pub weak_failures: u32,
@@ -35,8 +35,8 @@ pub struct Environment {
     /// written for intermezzo. Default 0.
     #[serde(default, skip_serializing_if = "is_none")]
     pub address_reuse: u32,
-    /// The number of times that a place in each task reads the same store to an atomic after a newer one was there, as the
-    /// memory model of C++20 allows it; see [`Cpp20`](crate::memory_model::Cpp20). The result of a stale
+    /// The number of times that a place in each task reads the same store to an atomic after a newer one was there, as
+    /// the memory model of C++20 allows it; see [`Cpp20`](crate::memory_model::Cpp20). The result of a stale
     /// read-modify-write counts as the store that it read. Default 0: executions are sequentially consistent.
     #[serde(default, skip_serializing_if = "is_none")]
     pub stale_reads: u32,

@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// The largest file that is read as a whole: larger than any of ours, and a bound on the cost of `/dev/zero` or a wrong
-/// path.
+/// The size of the largest file that is read as a whole: larger than any that intermezzo writes, and a bound on the
+/// cost of `/dev/zero` or a wrong path.
 const FILE_BYTES_MAX: u64 = 256 << 20;
 
 /// The longest quotation of foreign text in a message, in characters: about a line.
@@ -27,8 +27,8 @@ pub fn read(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Returns `text` in quotation marks, escaped and cut: no message carries a terminal's escape sequence, or a page of a
-/// broken file.
+/// Returns `text` in quotation marks, escaped and cut: a message must not contain escape sequences for a terminal, or a
+/// page of a broken file.
 pub fn quoted(text: &str) -> String {
     match text.char_indices().nth(QUOTED_CHARS_MAX) {
         None => format!("{text:?}"),
@@ -41,6 +41,6 @@ pub fn printable(text: &str) -> String {
     let shown = text
         .chars()
         .map(|char| if char.is_control() { '\u{fffd}' } else { char });
-    // It is twice a quotation, because the reason's own words need room too.
+    // Twice the length of a quotation, because the library's own words need room, too.
     shown.take(2 * QUOTED_CHARS_MAX).collect()
 }

@@ -1,4 +1,4 @@
-//! Monitors as settings name them: `lock-order;-leak;target/debug/libmine.so:key=value`.
+//! The monitors that settings request: `lock-order;-leak;target/debug/libmine.so:key=value`.
 //!
 //! A list edits the monitors that are on by default, from left to right. A name adds a monitor, or gives a default one
 //! other arguments; `-NAME` removes one; `none` removes all, and `default` restores the defaults.
@@ -42,14 +42,14 @@ impl MonitorRequest {
     }
 
     /// Returns the name of the monitor that this entry removes, if it removes one.
-    fn taken_away(&self) -> Option<&str> {
+    fn removed(&self) -> Option<&str> {
         self.name.strip_prefix('-').map(str::trim)
     }
 
     /// Applies a list to the monitors that are on by default. Returns those to attach, in order.
     ///
     /// # Errors
-    /// If it removes a monitor that is not on.
+    /// If it removes a monitor that is not attached.
     pub fn resolve(
         list: &[MonitorRequest],
         default: Vec<MonitorRequest>,
@@ -61,13 +61,13 @@ impl MonitorRequest {
             if entry.name == NONE {
                 on.clear();
                 given.clear();
-            } else if let Some(name) = entry.taken_away() {
+            } else if let Some(name) = entry.removed() {
                 let named = |wanted: &MonitorRequest| wanted.name == name;
                 if !on.iter().any(named) && !given.iter().any(named) {
                     let names: Vec<&str> = on.iter().chain(&given).map(|on| &*on.name).collect();
                     let hint = did_you_mean(name, names.iter().copied());
                     return Err(format!(
-                        "`-{name}` takes away a monitor that is not on: {hint}on are: {}",
+                        "`-{name}` removes a monitor that is not attached: {hint}attached: {}",
                         if names.is_empty() {
                             NONE.into()
                         } else {
@@ -90,17 +90,18 @@ impl MonitorRequest {
         Ok(on)
     }
 
-    /// Returns this list, and the monitors of the other list that it does not name: removals of the other stay.
+    /// Returns this list, followed by the monitors of the other list that it does not name. Removals in the other list
+    /// are ignored.
     pub fn and_others(list: &[MonitorRequest], others: &[MonitorRequest]) -> Vec<MonitorRequest> {
         let is_new = |other: &&MonitorRequest| {
-            let is_added = other.name != NONE && other.taken_away().is_none();
+            let is_added = other.name != NONE && other.removed().is_none();
             is_added && !list.iter().any(|wanted| wanted.name == other.name)
         };
         let others = others.iter().filter(is_new);
         list.iter().chain(others).cloned().collect()
     }
 
-    /// Parses a list with `;` between. `none` and `default` revoke the entries before them.
+    /// Parses a list separated by `;`. `none` and `default` revoke the entries before them.
     ///
     /// # Errors
     /// If a name is missing.
@@ -121,7 +122,7 @@ impl MonitorRequest {
             }
             if one.starts_with('-') && (one.trim_start_matches('-').trim().is_empty() || one.contains(':')) {
                 return Err(format!(
-                    "`{one}`: `-` and the name of a monitor take it away, and nothing else goes with them"
+                    "`{one}`: to remove a monitor, give `-` and its name, and nothing else"
                 ));
             }
             all.push(MonitorRequest {
@@ -211,9 +212,9 @@ mod tests {
         }
         assert_eq!(
             resolved("-leaks").unwrap_err(),
-            "`-leaks` takes away a monitor that is not on: did you mean `leak`? on are: race, leak, misuse"
+            "`-leaks` removes a monitor that is not attached: did you mean `leak`? attached: race, leak, misuse"
         );
-        assert!(resolved("none;-leak").unwrap_err().ends_with("on are: none"));
+        assert!(resolved("none;-leak").unwrap_err().ends_with("attached: none"));
         assert!(MonitorRequest::parse("-leak:x=1").is_err());
         assert!(MonitorRequest::parse("-").is_err());
     }

@@ -3,10 +3,10 @@
 //! CHESS scopes preemptions by assembly, namespace, type and method (Musuvathi et al., OSDI 2008, section 4.4.1). Here
 //! the source file and the variable of an operation are known, so a module is identified by the file that holds it:
 //! `a::b` is `a/b.rs`, `a/b/mod.rs` and everything below `a/b/`. The file itself shows the modules, types and functions
-//! around a place, so `a::b::Ring::push` is a function of a type, whether `b` has a file or not. Patterns that never
-//! matched anything are reported.
+//! around a place, so `a::b::Ring::push` is a function of a type, whether or not `b` has its own file. Patterns that
+//! never matched anything are reported.
 //!
-//! Blind spots: items that a macro writes, and files that are not found, have no items.
+//! Blind spots: items that a macro generates, and files that are not found.
 
 use std::fmt;
 use std::path::Path;
@@ -20,7 +20,7 @@ enum Pattern {
     File(Vec<String>),
     /// A variable by its identity.
     Variable(String),
-    /// Variables by the name that the source or the test gives them.
+    /// Variables by the name that they have in the source, or that the test gives them.
     Named(String),
 }
 
@@ -46,8 +46,8 @@ impl Scope {
         self.0.is_empty()
     }
 
-    /// Returns the numbers of the entries that include a place, given by its source file and the items around it there, each
-    /// with its depth: the number of modules, types and functions that it leads through.
+    /// Returns the numbers of the entries that include a place, given by its source file and the items around it, each
+    /// with its depth: the number of modules, types and functions down to the end of the entry's path.
     pub(crate) fn entries_of_place<'a>(
         &'a self,
         file: &str,
@@ -62,18 +62,18 @@ impl Scope {
         depths.filter_map(move |(at, pattern)| Some((at, pattern.depth(&path, items)?)))
     }
 
-    /// `true` if an entry can only be a variable.
+    /// Returns `true` if an entry can only be a variable.
     pub fn has_variables(&self) -> bool {
         let is = |pattern: &Pattern| matches!(pattern, Pattern::Variable(_) | Pattern::Named(_));
         self.0.iter().any(is)
     }
 
-    /// `true` if an entry includes a place, given by its source file and the items around it there.
+    /// Returns `true` if an entry includes a place, given by its source file and the items around it.
     pub fn has_place(&self, file: &str, items: &[String]) -> bool {
         self.entries_of_place(file, items).next().is_some()
     }
 
-    /// `true` if an entry may be of an item in a file.
+    /// Returns `true` if an entry may name an item in a file.
     pub(crate) fn may_name_items(&self) -> bool {
         self.0.iter().any(|pattern| matches!(pattern, Pattern::Module(_)))
     }
@@ -84,7 +84,7 @@ impl Scope {
         self.0.iter().position(is)
     }
 
-    /// Returns the number of the entry that includes the variables with a name of the source or the test.
+    /// Returns the number of the entry that includes the variables with a name from the source or the test.
     pub(crate) fn entry_of_name(&self, name: &str) -> Option<usize> {
         let is = |pattern: &Pattern| match pattern {
             Pattern::Named(of) => has_name(of, name),
@@ -94,7 +94,7 @@ impl Scope {
         self.0.iter().position(is)
     }
 
-    /// `true` if any entry may be a variable's name.
+    /// Returns `true` if any entry may be a variable's name.
     pub(crate) fn has_names(&self) -> bool {
         let may_be = |pattern: &Pattern| match pattern {
             Pattern::Named(_) => true,
@@ -132,9 +132,9 @@ impl fmt::Display for Scope {
     }
 }
 
-/// `true` if a variable with the second name is one of those with the first. Where a task may be preempted, an element has
-/// its index in its name only if the source has it there as a number, so `slots[2].seq` is one of `slots[_].seq`. The name
-/// of an array is that of its elements.
+/// Returns `true` if a variable with the second name is one of those with the first. At a schedule point, the name of
+/// an element contains its index only if the source has the index as a number there, so `slots[2].seq` is one of
+/// `slots[_].seq`. The name of an array includes its elements.
 fn has_name(wanted: &str, name: &str) -> bool {
     let is = |name: &str| name == wanted || name.strip_suffix("[_]") == Some(wanted);
     is(name) || without_numbers(name).is_some_and(|name| is(&name))
@@ -157,7 +157,7 @@ fn without_numbers(name: &str) -> Option<String> {
         if is_number && rest[at..].starts_with('[') && end.starts_with(']') {
             general.extend([before, "[_"]);
         } else if is_number && rest[at..].starts_with('#') && (end.is_empty() || end.starts_with('.')) {
-            // An object of a type, or an element of an array: only a type is written in capitals.
+            // An object of a type, or an element of an array: only types begin with a capital letter.
             let is_object = before.starts_with(char::is_uppercase) && general.is_empty();
             match end.strip_prefix('.') {
                 Some(field) if is_object => {
@@ -230,8 +230,8 @@ impl Pattern {
         ))
     }
 
-    /// Returns the depth of the place where it ends, if it includes a place in a source file, given by the components of its
-    /// path, with these items around it.
+    /// Returns the depth of its last component, if it includes a place in the source file with this path, with these
+    /// items around it.
     fn depth(&self, path: &[String], items: &[String]) -> Option<usize> {
         match self {
             Pattern::Variable(_) | Pattern::Named(_) => None,
@@ -249,7 +249,7 @@ impl Pattern {
                 parts.extend(items.iter().map(String::as_str));
                 let ends = (module.len()..=parts.len()).rev();
                 let mut ends = ends.filter(|&end| parts[end - module.len()..end] == module[..]);
-                // A single name in small letters may be a variable's, and is no function.
+                // A single name in lower case may be a variable's, so it is not taken as a function.
                 let is_item = module.len() > 1 || module[0].starts_with(char::is_uppercase);
                 ends.find(|&end| end <= of_file || is_item)
             }

@@ -1,5 +1,5 @@
-//! Values as JSON. Without the feature `files` they are neither written nor read, and what would do so says which feature
-//! it needs.
+//! Values as JSON. Without the feature `files` they are neither written nor read, and attempts fail with an error that
+//! names the feature.
 
 #[cfg(not(feature = "files"))]
 pub use off::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ pub use serde::{Deserialize, Serialize, de::DeserializeOwned};
 #[cfg(feature = "files")]
 pub use serde_json::{from_str, to_string, to_string_pretty};
 
-/// The reason why there are no files, for messages.
+/// The reason why no files are written or read, for messages.
 pub const NO_FILES: &str =
     "this build of intermezzo neither writes nor reads files of JSON: enable its feature `files`";
 

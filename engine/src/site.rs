@@ -1,7 +1,7 @@
 //! Places in the code.
 //!
-//! An operation carries its place as one word. A text that names the place asks for the file, the line and the column,
-//! and only then are they looked up.
+//! An operation carries its place as one word. The file, the line and the column are looked up only when a text names
+//! the place.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -30,13 +30,13 @@ unsafe impl Send for Site {}
 // SAFETY: as above.
 unsafe impl Sync for Site {}
 
-/// The bit that tells an address from a reference.
+/// The bit that distinguishes an address from a reference.
 const IS_ADDRESS: usize = 1;
 
-/// A place in the source, as texts show it.
+/// A place in the source, for texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Place {
-    /// The path of the source file, as the compiler was given it.
+    /// The path of the source file that was passed to the compiler.
     pub file: &'static str,
     /// The line, from 1; 0 if it is not known.
     pub line: u32,
@@ -69,13 +69,13 @@ impl Site {
         Site(NonNull::from_ref(Location::caller()))
     }
 
-    /// Returns the place of the instruction at this address, which must be less than half of all addresses.
+    /// Returns the site of the instruction at this address, which must be in the lower half of all addresses.
     pub const fn instruction(address: usize) -> Site {
         let word = NonZero::new(address << 1 | IS_ADDRESS).expect("a bit is set");
         Site(NonNull::without_provenance(word))
     }
 
-    /// Returns `true` if both are the same word: then they are equal. If not, they may still be.
+    /// Returns `true` if both are the same word. Then they are equal; otherwise they may still be equal.
     #[inline(always)]
     pub fn is_same_word(self, other: Site) -> bool {
         self.0 == other.0
@@ -87,11 +87,11 @@ impl Site {
         self.0.addr().get()
     }
 
-    /// Returns this place if it is in the test's code or a library's; `other` if it is in std's. Code of std that calls an
-    /// operation for the test, such as `collect`, is no place that a reader of a report knows.
+    /// Returns this place if it is in the test's code or a library's; `other` if it is in std's. A place in code of std
+    /// that calls an operation for the test, such as `collect`, does not help a reader of a report.
     #[inline]
     pub fn unless_in_std(self, other: Site) -> Site {
-        // The compiler names sources of std by whole paths, and mostly not those of the test.
+        // The compiler names sources of std by absolute paths, and usually those of the test by relative ones.
         let in_std = |at: &&Location<'static>| at.file().starts_with('/') && is_of_std(at.file());
         self.noted().filter(in_std).map_or(self, |_| other)
     }
@@ -126,7 +126,7 @@ impl Site {
     }
 }
 
-/// Returns `true` if this is a source of std, or of a crate that std is built from: as it is called where std was built, or
+/// Returns `true` if this is a source of std, or of a crate that std is built from: by its path where std was built, or
 /// in the toolchain's own copy.
 pub(crate) fn is_of_std(path: &str) -> bool {
     let built = path.starts_with("/rustc/") && path.contains("/library/");

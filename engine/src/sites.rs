@@ -1,4 +1,4 @@
-//! Places in the source, as settings name them: `ring.rs:12`, `queue/ring.rs:12:5`, or `all`.
+//! Places in the source that settings name: `ring.rs:12`, `queue/ring.rs:12:5`, or `all`.
 
 use intermezzo_breakpoint::Spot;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! Source files as reports name them, found from the working directory of the process.
+//! The source files that reports name, found from the working directory of the process.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -83,7 +83,8 @@ impl Search {
 
 const NOT_FOUND: &str = "was not found";
 
-/// Returns the text of a Rust source file; no other file of the machine is shown because a report names it.
+/// Returns the text of a Rust source file. Other files are refused, so that a report cannot make any file of the
+/// machine visible.
 ///
 /// # Errors
 /// If there is none; the text gives the reason, and follows the file's name.

@@ -1,5 +1,5 @@
-//! Files that are written as a whole, such as checkpoints. Such a file is either whole or missing, and never replaces
-//! a file of another kind.
+//! Files that are written as a whole, such as checkpoints. Such a file is either complete or missing, and never
+//! replaces a file of another kind.
 //!
 //! ```text
 //! intermezzo-memo/1
@@ -8,12 +8,12 @@
 //! ```
 //!
 //! The first line has the name and the version of the [`Format`]. The second line has the CRC-32 of the rest, and its
-//! length in bytes. The rest is text. The file is first written to another one next to it, `NAME.partial`, which is
-//! then renamed. So the last contents stay whole even if the process is killed at any moment.
+//! length in bytes. The rest is text. The contents are first written to another file next to it, `NAME.partial`, which
+//! is then renamed. So the last contents stay intact even if the process is killed at any moment.
 //!
-//! There are two ways to keep processes out of each other's files. With a [`Writer`], one process writes the file again
-//! and again, and the partial file is locked meanwhile. With [`Locked`], each of several processes reads the file and
-//! replaces it, under a lock on a third file, `NAME.lock`, which stays empty and is not removed.
+//! There are two ways to prevent processes from interfering with each other's files. With a [`Writer`], one process
+//! writes the file repeatedly, and the partial file is locked in the meantime. With [`Locked`], several processes read
+//! and replace the file, under a lock on a third file, `NAME.lock`, which stays empty and is not removed.
 
 #[cfg(test)]
 mod tests;
@@ -97,7 +97,7 @@ fn next_to(path: &Path, suffix: &str) -> Result<PathBuf, Problem> {
     Ok(path.with_file_name(name))
 }
 
-/// Opens a file to write, without changing it; an empty one if there is none.
+/// Opens a file to write, without changing it. Creates an empty one if there is none.
 fn open_to_write(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
@@ -235,8 +235,8 @@ impl Format {
     }
 }
 
-/// A file that no other process reads or writes meanwhile, if all lock it. Where files cannot be locked, the last
-/// writer prevails.
+/// A file that no other process reads or writes while it is locked, provided that all of them lock it. Where files
+/// cannot be locked, the last writer prevails.
 pub struct Locked<'a> {
     format: Format,
     path: &'a Path,
@@ -282,7 +282,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Opens and locks the partial file. One that a killed process left behind is used.
+    /// Opens and locks the partial file, which a killed process may have left behind.
     fn open_partial(&self) -> Result<File, Problem> {
         let partial = |reason| Problem::Partial { reason };
         let io_problem = |error: io::Error| partial(error.to_string());
@@ -301,7 +301,7 @@ impl Writer {
         Ok(file)
     }
 
-    /// Writes these contents in place of the last ones. It releases the lock, or keeps it if it writes nothing.
+    /// Replaces the contents of the file. Releases the lock, unless there is a file of another kind.
     ///
     /// # Errors
     /// If there is a file of another kind, which is not changed, or if the operating system refuses.
@@ -310,7 +310,7 @@ impl Writer {
             Some(file) => file,
             None => self.open_partial()?,
         };
-        // Another program may have put another file there meanwhile.
+        // Another program may have put another file there in the meantime.
         if let Err(problem) = self.format.open(&self.path) {
             self.file = Some(file);
             return Err(problem);

@@ -1,15 +1,15 @@
 //! Suggestions of names similar to an unknown one.
 
-/// The largest number of names to suggest: about a line.
+/// The maximum number of names to suggest: about a line.
 const SUGGESTIONS_MAX: usize = 3;
 
 /// Returns the question `` did you mean `counter`? ``, followed by a space, or nothing.
 pub fn did_you_mean<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> String {
-    // Generic code is compiled again for each caller, so there is little of it.
+    // Kept small, because generic code is compiled again for each caller.
     question(&near(wanted, names.collect()))
 }
 
-/// Returns the question whether one of these names was meant, followed by a space, or nothing.
+/// Returns the question for these names, followed by a space, or nothing.
 fn question(near: &[&str]) -> String {
     let near: Vec<String> = near.iter().map(|name| format!("`{name}`")).collect();
     if near.is_empty() {
@@ -48,8 +48,8 @@ fn near<'a>(wanted: &str, names: Vec<&'a str>) -> Vec<&'a str> {
     near
 }
 
-/// Returns the number of typing errors between two names: letters that are missing, too many or wrong, and neighbours in
-/// the wrong order (optimal string alignment).
+/// Returns the number of typing errors between two names: letters that are missing, too many or wrong, and neighbours
+/// in the wrong order (optimal string alignment).
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let width = b.len() + 1;

@@ -1,17 +1,17 @@
-//! The search of a test that names none: exhaustive search and samples, in turns.
+//! The search of a test that names no strategy: exhaustive search and samples, in turns.
 //!
-//! Three searches share the executions. One runs every trace, with the strongest reduction that is sound for the
-//! program. One runs executions in order of their preemptions, with a reduction if there is any, and so covers
-//! something long before the first could end. And some executions are drawn, by several policies in turns. A small test
-//! is exhausted, which ends the search. The second search finds a bug of few preemptions, and the samples one of a few
-//! constraints.
+//! Three searches share the executions. The first runs every trace, with the strongest reduction that is sound for the
+//! program. The second runs executions in the order of their numbers of preemptions, with a reduction if one is sound,
+//! so it completes a bound long before the first could end. The third draws executions, by several policies in turns.
+//! If the test is small, the first search exhausts it, which ends the whole search. The second search finds bugs of few
+//! preemptions, and the samples find bugs of few constraints.
 //!
-//! The turns are by number of execution, so a single worker's executions are the same each time. With several workers
-//! each has turns of its own, because one that only ever gets every other execution would never reach some part. Their
-//! executions depend on their pace.
+//! The turns depend only on the number of the execution, so the executions of a single worker are the same each time.
+//! Each of several workers has turns of its own: if they shared one sequence of turns, a worker that gets every second
+//! execution might never run one of some part. Then the executions depend on how fast the workers are.
 //!
-//! Differs: from running one search after the other, by two to four executions for each one of the best of the three.
-//! Misses: nothing that these searches find on their own, in as many executions.
+//! Cost: two to four executions for each execution of the search that would have been the best of the three. Misses:
+//! nothing that these searches find by themselves in as many executions.
 
 use crate::sampling::{Policy, Sampling};
 use Part::{Bounds, Drawn, Whole};
@@ -25,8 +25,8 @@ use intermezzo_engine::trace::Trace;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::SeqCst};
 
-/// Of this many first executions half are drawn; later half belong to the search of every trace. Most bugs that few
-/// constraints provoke have been found by then.
+/// Half of this many first executions are drawn. Later, half belong to the search of every trace, because most bugs of
+/// few constraints have been found by then.
 const EARLY: u64 = 300;
 
 /// The searches that share the executions.
@@ -34,7 +34,7 @@ const EARLY: u64 = 300;
 enum Part {
     /// Every trace once.
     Whole,
-    /// All executions in order of their preemptions, or of another bound.
+    /// All executions in the order of their numbers of preemptions, or of another bound.
     Bounds,
     /// Samples.
     Drawn,
@@ -43,7 +43,7 @@ enum Part {
 /// The number of parts.
 const PARTS: usize = 3;
 
-/// The turns of the first executions, and of the later ones.
+/// The turns of the first executions, and those of the later ones.
 const TURNS_EARLY: [Part; 4] = [Drawn, Bounds, Drawn, Whole];
 const TURNS_LATER: [Part; 4] = [Whole, Drawn, Whole, Bounds];
 
@@ -51,10 +51,10 @@ const TURNS_LATER: [Part; 4] = [Whole, Drawn, Whole, Bounds];
 struct Exhaustive {
     search: Box<dyn Strategy>,
     /// The choices from which it continues: for `Whole` those that its next execution must make first, for `Bounds`
-    /// those of its last one. `None` before its first execution, and while there is no work for this worker.
+    /// those of its last execution. `None` before its first execution, and while there is no work for this worker.
     at: Option<Vec<Choice>>,
     begun: bool,
-    /// `true` if this worker has no work of it, and counts as waiting.
+    /// `true` if this worker has no work of this part, and counts as waiting.
     idle: bool,
 }
 
@@ -98,9 +98,9 @@ pub struct Auto {
     whole: Option<Exhaustive>,
     bounds: Exhaustive,
     drawn: Sampling,
-    /// The part whose execution was prepared or run last; `None` before the first.
+    /// The part whose execution was prepared or run last; `None` before the first execution.
     running: Option<Part>,
-    /// `true` if an execution is prepared, and not begun.
+    /// `true` if an execution is prepared but not begun.
     prepared: bool,
     /// The number of executions that this worker has prepared.
     turns: u64,
@@ -112,14 +112,14 @@ pub struct Auto {
 /// The state that workers share.
 #[derive(Default)]
 struct Shared {
-    /// The number of executions of each part, and the number of those that are prepared and not begun.
+    /// The number of executions of each part, and of those among them that are prepared but not begun.
     begun: [AtomicU64; PARTS],
     prepared: [AtomicU64; PARTS],
     /// The part that is exhausted, from 1; 0 for none.
     exhausted: AtomicUsize,
-    /// `true` once nothing is handed out any more: then a part without work need not be exhausted.
+    /// `true` once no more work is handed out: from then on, a part without work is not necessarily exhausted.
     stopped: AtomicBool,
-    /// The number of executions drawn by the search that this one took over from.
+    /// The number of executions drawn by the search that this one continues.
     before: u64,
 }
 
@@ -134,7 +134,7 @@ impl Shared {
 
     /// Returns the number of executions of a part that were begun.
     fn ran(&self, part: Part) -> u64 {
-        // The worker that continues prepares the prepared ones again.
+        // An execution that is only prepared is prepared again when the search continues.
         let prepared = self.prepared[part as usize].load(SeqCst);
         self.of(part).saturating_sub(prepared)
     }
@@ -162,8 +162,8 @@ struct SavedHand {
 }
 
 impl Auto {
-    /// Returns a search with these exhaustive searches, and samples by this policy from this seed, without the first
-    /// `drawn` of them.
+    /// Returns a search with these exhaustive searches, and samples drawn by this policy from this seed, without the
+    /// first `drawn` samples.
     pub fn new(
         whole: Option<Box<dyn Strategy>>,
         bounds: Box<dyn Strategy>,
@@ -224,20 +224,20 @@ impl Auto {
         turns[((number + turns.len() as u64 - 1) % turns.len() as u64) as usize]
     }
 
-    /// Notes that the prepared execution begins, or is left out, if there is one.
+    /// Notes that the prepared execution, if there is one, begins or is left out.
     fn prepared_begins(&mut self) {
         if let (true, Some(part)) = (std::mem::take(&mut self.prepared), self.running) {
             self.shared.prepared[part as usize].fetch_sub(1, SeqCst);
         }
     }
 
-    /// Adds the results of the last execution.
+    /// Hands the result of the last execution to its part.
     fn settle(&mut self, plan: &mut Plan, trace: &Trace) {
         match (self.running.take(), &mut self.whole) {
             (Some(Whole), Some(whole)) => {
                 let first = self.shared.all() == 1 && !self.bounds.begun && !self.several;
                 if first && plan.choices().iter().all(|choice| choice.taken == 0) {
-                    // It is also the first in the order of preemptions.
+                    // This execution is also the first in the order of preemptions.
                     self.bounds.begun = self.bounds.search.next(&mut Plan::default(), trace);
                     self.bounds.keep(plan);
                 }
@@ -255,7 +255,7 @@ impl Auto {
         }
     }
 
-    /// Queries whether there is work of a part for an idle worker; notes if the part is exhausted.
+    /// Asks a part whether it has work for this worker, which is idle, and notes if the part is exhausted.
     fn look_for_work(&mut self, part: Part) {
         if let Some(exhaustive) = self.exhaustive(part) {
             let idle = exhaustive
@@ -269,7 +269,7 @@ impl Auto {
         }
     }
 
-    /// Prepares an execution of this part. Returns `false` if there is no work of it for this worker at the moment.
+    /// Prepares an execution of this part. Returns `false` if the part has no work for this worker at the moment.
     fn prepare(&mut self, part: Part, plan: &mut Plan, trace: &Trace) -> bool {
         let Some(exhaustive) = self.exhaustive(part) else {
             return part == Drawn && self.drawn.next(plan, trace);
@@ -280,7 +280,7 @@ impl Auto {
         let Some(exhaustive) = self.exhaustive(part).filter(|exhaustive| !exhaustive.idle) else {
             return false;
         };
-        // The last execution may belong to another part, which this one does not know: nothing of it is kept.
+        // The last execution may belong to another part, so no choices of it may be kept.
         plan.forget();
         if let Some(at) = &exhaustive.at {
             plan.replace(at);
@@ -297,7 +297,7 @@ impl Auto {
         false
     }
 
-    /// Returns the number of executions that each of the searches ran.
+    /// Returns the number of executions that each of the searches has run.
     fn draws(&self, whole: Option<&Status>, bounds: &Status, drawn: &Status) -> Vec<(String, u64)> {
         let mut draws = Vec::new();
         if let Some(whole) = whole {
@@ -343,7 +343,7 @@ impl Strategy for Auto {
             self.prepared_begins();
         }
         if point.alternatives == 1 && self.running != Some(Whole) {
-            // Only a reduction is asked if there is nothing to choose.
+            // If there is only one alternative, only a reduction has to be asked.
             return Some(0);
         }
         self.active_mut().choose(point)
@@ -386,7 +386,7 @@ impl Strategy for Auto {
             } => bounded,
             bounded @ Coverage::Bounded { delays: Some(_), .. } => bounded,
             bounded @ Coverage::Bounded { depth: Some(_), .. } => bounded,
-            // Nothing was completed: only the number of executions can be stated.
+            // No bound was completed: only the number of executions can be stated.
             _ => self.drawn.coverage(false),
         }
     }
@@ -417,7 +417,7 @@ impl Strategy for Auto {
                 (Bounds, _) => bounds.name.clone(),
                 _ => drawn.drawn_by.clone().unwrap_or_else(|| drawn.name.clone()),
             }),
-            // If the test is covered, the search that did it does not matter.
+            // If the test is covered, it does not matter by which search.
             draws: match covered {
                 true => Vec::new(),
                 false => self.draws(whole.as_ref(), &bounds, &drawn),
@@ -491,7 +491,7 @@ impl Parallel for Auto {
             drawn: self.drawn.another(),
             running: None,
             prepared: false,
-            // Its first turn is not the first of the whole search.
+            // Its first turn is not the first turn of the whole search.
             turns: 1,
             shared: self.shared.clone(),
             several: true,
@@ -499,7 +499,8 @@ impl Parallel for Auto {
     }
 
     fn wait(&mut self) -> bool {
-        // Samples never end: a worker has nothing to do only while others run the executions that are learned from.
+        // There are always more samples, so a worker has nothing to do only while others run the executions from which
+        // policies learn.
         if self.shared.exhausted().is_some() {
             return false;
         }
@@ -525,7 +526,7 @@ impl Parallel for Auto {
         self.drawn.stop();
     }
 
-    /// Orders executions in the order in which they are begun.
+    /// Positions have the order in which executions are begun.
     fn position(&mut self, _: &[Choice]) -> SearchPosition {
         SearchPosition::of_number(self.shared.all())
     }
@@ -559,7 +560,7 @@ impl Resumable for Auto {
         intermezzo_engine::serial::to_string(&SavedHand { whole, bounds, drawn }).ok()
     }
 
-    /// Does the same as `save`, which has prepared it.
+    /// Does the same as `save`, which handles a prepared execution too.
     fn save_prepared(&mut self, plan: &Plan) -> Option<String> {
         self.save(plan)
     }
@@ -607,7 +608,7 @@ impl Resumable for Auto {
             (None, None) => true,
             _ => false,
         };
-        // The restored search must not take the first execution for that of both.
+        // In the restored search, the next execution of `Whole` is not the first one of both parts.
         self.bounds.begun = true;
         whole && self.bounds.resumable().restore(&bounds) && self.drawn.restore(&drawn)
     }

@@ -1,4 +1,5 @@
-//! An unexplored prefix: the first choices of an execution that was run, followed by another alternative.
+//! An unexplored prefix: the first choices of an execution that was run, with another alternative taken at the last
+//! one.
 
 use intermezzo_engine::schedule::Choice;
 use intermezzo_engine::strategy::Plan;
@@ -8,9 +9,9 @@ use std::sync::Arc;
 /// A point at which an execution branches off from one that was run.
 #[derive(Clone)]
 pub(super) struct Branch {
-    /// The choices of that execution, shared by all branches off it: there may be millions.
+    /// The choices of that execution. All branches off it share them, because there may be millions of branches.
     path: Arc<[Choice]>,
-    /// The number of choices of this one, and the alternative that it takes at the last.
+    /// The number of choices of this branch, and the alternative that it takes at the last one.
     length: u32,
     taken: u32,
 }
@@ -25,7 +26,7 @@ impl Branch {
         }
     }
 
-    /// Returns the branch with just these choices.
+    /// Returns the branch with exactly these choices.
     pub(super) fn along(choices: &[Choice]) -> Branch {
         Branch {
             path: choices.into(),
@@ -48,7 +49,7 @@ impl Branch {
         choices
     }
 
-    /// Prescribes the choices for the next execution.
+    /// Prescribes these choices for the next execution.
     pub(super) fn prescribe(&self, plan: &mut Plan) {
         plan.replace(&self.path[..self.length()]);
         if let Some(last) = self.length().checked_sub(1) {
@@ -56,9 +57,10 @@ impl Branch {
         }
     }
 
-    /// Compares by the alternatives taken; the first that differs decides. This is the order of depth-first search.
+    /// Compares by the alternatives taken. The first one that differs decides. This is the order of depth-first search.
     pub(crate) fn order(&self, other: &Branch) -> Ordering {
-        // Branches off one execution are compared in one step: a long execution has as many as choices.
+        // Branches off the same execution are compared in constant time: a long execution has as many of them as
+        // choices.
         if !Arc::ptr_eq(&self.path, &other.path) {
             return self.all_taken().cmp(other.all_taken());
         }

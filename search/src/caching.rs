@@ -1,13 +1,14 @@
-//! Happens-before caching (CHESS): a search that does not continue from known states.
+//! Happens-before caching (CHESS): a search that does not continue from states that it has visited.
 //!
 //! The fingerprint of a prefix identifies the state that it leads to. Without a bound, the search does not continue
-//! from a prefix whose state was reached before. With a preemption bound that would lose schedules, because more
-//! preemptions leave fewer for the rest. It is sound if the earlier visit had fewer preemptions; or as many, if the
-//! same task could continue without a preemption. (One fewer pays for the one preemption that the other visit's last
-//! task may save.)
+//! from a prefix whose state was reached before. With a preemption bound that would lose schedules, because a visit
+//! with more preemptions leaves fewer for the rest. Here it is sound not to continue if the earlier visit had fewer
+//! preemptions, or the same number and the same task could continue without a preemption. (One fewer is enough: to
+//! continue like the later visit, the earlier one needs at most one more preemption, which switches to the last task of
+//! the later one.)
 //!
-//! Misses: nothing, as far as fingerprints of 128 bits are different. While fair scheduling holds tasks back, a state
-//! is more than its fingerprint, and nothing is left out.
+//! Misses: nothing, provided that different states have different fingerprints, of 128 bits. While fair scheduling
+//! holds tasks back, the fingerprint does not determine the state, and nothing is left out.
 
 use intermezzo_engine::schedule::{Choice, ChoiceKind};
 use intermezzo_engine::serial::{Deserialize, Serialize};
@@ -18,8 +19,8 @@ use intermezzo_engine::strategy::{
 use intermezzo_engine::trace::{Fingerprints, Saved, Trace};
 use std::sync::Arc;
 
-/// The fewest preemptions with which a state was reached. Each state has one entry for any last task and one per task
-/// that could continue without a preemption.
+/// The minimum number of preemptions with which a state was reached. Each state has one entry over all visits, and one
+/// for each task that could continue without a preemption.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Visit {
     preemptions: u32,
@@ -38,7 +39,7 @@ impl Saved for Visit {
     }
 }
 
-/// The visited states, for all workers of an exploration.
+/// The visited states, which all workers of an exploration share.
 pub type Visits = Arc<Fingerprints<Visit>>;
 
 /// A search that does not continue from states it has visited.
@@ -47,25 +48,25 @@ pub struct Caching {
     visits: Visits,
     /// `true` if the inner search counts preemptions.
     bounded: bool,
-    /// The number of prescribed choices of the running execution, and of the preemptions in them.
+    /// The number of prescribed choices of the current execution, and of the preemptions in them.
     prescribed: usize,
     planned: u32,
-    /// The number of preemptions in all its choices so far.
+    /// The number of preemptions in all choices of the current execution so far.
     preemptions: u32,
-    /// The number of choices after which the running execution reached a visited state.
+    /// The number of choices after which the current execution reached a visited state.
     known_after: Option<usize>,
     redundant: u64,
-    /// The states that the running execution reached first, or with fewer preemptions than before. They are noted when it has
-    /// ended: if it is run again, it may not reach them.
+    /// The states that the current execution is the first to reach, or reached with fewer preemptions than before. They
+    /// are added to `visits` when it has ended: if it is run again, it may not reach them.
     reached: Vec<(u128, Visit)>,
-    /// The part of the running execution that matters to a search that keeps to a share; `None` for a whole search.
+    /// The position of the current execution, if the search keeps to a share; `None` for a whole search.
     in_share: Option<InShare>,
 }
 
 /// The position of an execution in a search that keeps to a share.
 ///
-/// As long as the execution may yet belong to another share, no state is noted or known: the executions that follow it
-/// are not all explored here.
+/// As long as the execution may still turn out to belong to another share, its states are neither noted nor looked up,
+/// because not all executions that continue from them are explored here.
 #[derive(Default)]
 struct InShare {
     choices: Vec<Choice>,
@@ -75,7 +76,7 @@ struct InShare {
     is_here: bool,
 }
 
-/// The state that workers share: the visited states, and that of the inner search.
+/// The saved state that workers share: the visited states, and the state of the inner search.
 #[derive(Serialize, Deserialize)]
 struct Shared {
     visits: String,
@@ -83,8 +84,8 @@ struct Shared {
 }
 
 impl Caching {
-    /// Returns a search that omits from `inner` the executions after states in `visits`. With `bounded`, states count
-    /// per number of preemptions.
+    /// Returns the search `inner` without the executions that continue from states in `visits`. With `bounded`, states
+    /// are compared together with their numbers of preemptions.
     pub fn new(inner: Box<dyn Strategy>, visits: Visits, bounded: bool) -> Caching {
         Caching {
             inner,
@@ -104,7 +105,7 @@ impl Caching {
         self.inner.partitioned().expect("`partitioned` has asked for it")
     }
 
-    /// Notes whether all executions that begin like the running one belong to the share.
+    /// Notes whether all executions that begin like the current one belong to the share.
     fn settle_share(&mut self) {
         if let Some(mut within) = self.in_share.take() {
             within.is_here = within.is_here || self.inner_partitioned().is_here(&within.choices);
@@ -112,7 +113,7 @@ impl Caching {
         }
     }
 
-    /// Begins the choices of an execution with those that are prescribed.
+    /// Sets the choices of an execution that begins to the prescribed ones.
     fn begin_in_share(&mut self, planned: &[Choice]) {
         if let Some(within) = &mut self.in_share {
             within.choices.clear();
@@ -130,8 +131,9 @@ impl Caching {
         self.inner.resumable().expect("`resumable` has asked for it")
     }
 
-    /// Notes the states that the last execution reached, for which it has ended in `plan`. If `plan` has only the prescribed
-    /// choices, every attempt departed: what follows these states is not explored, and none is noted.
+    /// Adds the states that the last execution reached to `visits`. If `plan` has only the prescribed choices, every
+    /// attempt to run the execution departed from them. Then the executions that continue from these states are not
+    /// explored, and no state is added.
     fn note_reached(&mut self, plan: &Plan) {
         if plan.choices().len() == self.prescribed {
             self.reached.clear();
@@ -143,19 +145,19 @@ impl Caching {
         }
     }
 
-    /// Forgets that the execution reached a known state: it does not count.
+    /// Forgets that the execution reached a known state, so that it does not count as redundant.
     fn forget_known(&mut self) {
         if self.known_after.take().is_some() {
             self.redundant -= 1;
         }
     }
 
-    /// Returns `true` if states may be noted and known at this point of the execution.
+    /// Returns `true` if states may be noted and looked up at this point of the execution.
     fn may_note(&self) -> bool {
         self.in_share.as_ref().is_none_or(|within| within.is_here)
     }
 
-    /// Returns `true` if continuing from here shows nothing that an earlier visit does not.
+    /// Returns `true` if continuing from here would show nothing that an earlier visit does not.
     fn is_known(&mut self, point: &ChoicePoint<'_>) -> bool {
         if point.fair {
             return false;
@@ -185,7 +187,7 @@ impl Strategy for Caching {
     fn next(&mut self, plan: &mut Plan, trace: &Trace) -> bool {
         self.note_reached(plan);
         if let Some(choices) = self.known_after.take() {
-            // The rest of the execution does not count.
+            // The rest of the execution is not part of the search.
             plan.truncate(choices);
         }
         let more = self.inner.next(plan, trace);
@@ -304,10 +306,11 @@ impl Partitioned for Caching {
 impl Parallel for Caching {
     /// Creates another worker's strategy.
     ///
-    /// A state that an execution of another worker has reached is continued by that worker, or by one that acquires its
-    /// work. Within a round the order does not matter, and a later round begins when this one is complete. No two workers
-    /// leave a part to each other, because each state from which a worker continues has more steps. Two may continue from
-    /// one state if they reach it before either execution has ended.
+    /// If an execution of another worker has reached a state, that worker continues from it, or another one that takes
+    /// over its work. Within a round the order does not matter, and the next round begins when this one is complete. It
+    /// cannot happen that two workers leave the same part to each other, because each state from which a worker
+    /// continues has more steps than the one before. Two workers may both continue from a state if each reaches it
+    /// before the other's execution has ended.
     fn split(&mut self) -> Box<dyn Strategy> {
         let inner = self.inner_parallel().split();
         Box::new(Caching::new(inner, self.visits.clone(), self.bounded))

@@ -1,6 +1,6 @@
-//! Depth-first search: every schedule, once.
+//! Depth-first search: every schedule exactly once.
 //!
-//! Memory: the choices of one execution, and the work that workers donate to each other.
+//! Memory: the choices of one execution, and the work that workers give to each other.
 
 use super::branching::Branching;
 use super::partition::Belongs;
@@ -14,7 +14,7 @@ use intermezzo_engine::strategy::{
 use intermezzo_engine::trace::Trace;
 use std::ops::Range;
 
-/// A search of every schedule, once.
+/// A search that runs every schedule exactly once.
 pub struct DepthFirst {
     tree: Tree,
 }

@@ -1,15 +1,16 @@
-//! Estimates of a search's progress and of the remaining work, from its position in the tree of choices.
+//! Estimates of the progress of a search and of the remaining work, from its position in the tree of choices.
 //!
 //! Depth-first search uses the weighted backtrack estimator (Kilby, Slaney, Thiebaux, Walsh, "Estimating search tree
-//! size", AAAI 2006). It weighs each execution as if a random walk (Knuth 1975) had reached it: by one part in the
-//! product of its numbers of alternatives. In a fixed order the weights of all executions so far add up to the position
-//! of the last one, so nothing has to be kept. Within a preemption bound there is no such tree: the remaining work is
-//! counted in prefixes that are not finished (`Pace`). A random walk gives Knuth's own estimate.
+//! size", AAAI 2006). The weight of an execution is the probability with which a random walk (Knuth 1975) reaches it:
+//! one divided by the product of its numbers of alternatives. In a fixed order, the weights of all executions so far
+//! add up to the position of the last one, so nothing has to be stored. A search within a preemption bound has no such
+//! tree: its remaining work is counted in unfinished prefixes (`Pace`). For a random walk, it is Knuth's original
+//! estimate.
 //!
 //! Bias: unexplored subtrees are assumed to be as large as explored siblings. A search that lets one task run to its
-//! end first begins where fewer tasks are left to choose from, so it underestimates the whole. A partial-order
-//! reduction discovers on the way what else it has to try, so early it knows too little. With a bound the first
-//! prefixes of a round lead to more than the later ones, so it overestimates.
+//! end first begins where fewer tasks are left to choose from, so the estimate is too low. A partial-order reduction
+//! discovers during the search what else it has to try, so early estimates are too low. With a bound, the first
+//! prefixes of a round lead to more executions than the later ones, so the estimate is too high.
 
 use intermezzo_engine::schedule::Choice;
 use intermezzo_engine::serial::Serialize;
@@ -19,11 +20,13 @@ use std::time::Duration;
 /// An estimate of the progress of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Estimate {
-    /// The completed fraction of the executions to be run, from 0 to 1.
+    /// The fraction of the executions that has been run, from 0 to 1.
     pub share: f64,
-    /// The expected number of executions at its end. For a random walk, which has no end: the number of schedules.
+    /// The expected number of executions at the end of the search. For a random walk, which has no end, the expected
+    /// number of schedules.
     pub executions_expected: u64,
-    /// The expected time for the rest at this pace. It is not in reports, which contain no other time than their own.
+    /// The expected time for the rest at this pace. It is not in reports: the only time that they contain is that of
+    /// the exploration.
     #[serde(skip)]
     pub time_left: Duration,
 }
@@ -49,7 +52,7 @@ impl fmt::Display for Estimate {
             executions_expected,
             ..
         } = self;
-        // An estimate is not good for more than two digits.
+        // More than two digits would not be meaningful in an estimate.
         let percent = share * 100.0;
         match percent {
             10.0.. => write!(f, "{percent:.0} %")?,
@@ -64,8 +67,8 @@ impl fmt::Display for Estimate {
     }
 }
 
-/// Returns the fraction of a tree, searched in order of alternatives, that lies before the end of the path with these
-/// choices. It is one exactly at the last path.
+/// Returns the fraction of a tree, searched in the order of alternatives, up to and including the path with these
+/// choices. It is 1 exactly at the last path.
 pub(crate) fn share_until(choices: &[Choice]) -> f64 {
     choices.iter().rev().fold(1.0, |share, choice| {
         (f64::from(choice.taken) + share) / f64::from(choice.alternatives)
@@ -80,22 +83,22 @@ pub(crate) fn share_until_free(choices: &[Choice]) -> f64 {
     })
 }
 
-/// The progress of a search in rounds of more and more preemptions.
+/// The progress of a search in rounds with more and more preemptions.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Pace {
-    /// The number of executions before the running one.
+    /// The number of executions before the current one.
     pub executions: u64,
     /// The number of items done in this round.
     pub(crate) items: u64,
     round: u32,
     begun: bool,
-    /// The number of all items of this round, and the number of executions before it.
+    /// The number of all items of this round, and of the executions before the round.
     items_all: usize,
     executions_before: u64,
 }
 
 impl Pace {
-    /// Notes the beginning of an execution of this round, of an item after which this many are left.
+    /// Notes that an execution of this round begins. It belongs to an item after which `items_left` others are left.
     pub(crate) fn begin_execution(&mut self, round: u32, items_left: usize) {
         if self.items_all == 0 || round != self.round {
             self.begin_round(items_left + 1);
@@ -108,7 +111,7 @@ impl Pace {
         self.items = self.items_all.saturating_sub(items_left + 1) as u64;
     }
 
-    /// Notes the beginning of a round with this many items.
+    /// Notes that a round with this many items begins.
     fn begin_round(&mut self, items: usize) {
         if self.items_all > 0 {
             self.round += 1;
@@ -116,16 +119,17 @@ impl Pace {
         (self.items, self.items_all, self.executions_before) = (0, items, self.executions);
     }
 
-    /// Returns the completed fraction of all rounds, given the fraction of the running item, the known number of items
-    /// of the next round, and the number of rounds to come.
+    /// Returns the completed fraction of all rounds, given the completed fraction of the current item, the number of
+    /// items of the next round that are known so far, and the number of rounds after this one.
     pub(crate) fn share(&self, item: f64, next_items: usize, rounds_left: u32) -> f64 {
         let done = self.items as f64 + item;
         let executions = self.executions + 1;
         let in_round = (executions - self.executions_before) as f64;
-        // Multiplied first, so that nothing of a completed round is lost by rounding.
+        // The multiplication comes first, so that the result for a completed round is exact.
         let of = |items: f64| in_round * items / done;
         let mut expected = self.executions_before as f64 + of(self.items_all as f64);
-        // Prefixes with one more preemption; of n places for k of them there are n over k.
+        // The number of prefixes with one more preemption for each item. For k preemptions at n places there are "n
+        // choose k" prefixes.
         let mut growth = next_items as f64 / done;
         let mut items = growth * self.items_all as f64;
         for round in (self.round + 1..).take(rounds_left as usize) {

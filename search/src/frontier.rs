@@ -1,9 +1,9 @@
-//! The work of one search that no worker has taken: published by workers that have more than they can do, taken by idle
-//! ones.
+//! The work of a search that no worker has taken. Workers that have work publish parts of it, and idle workers take
+//! them.
 //!
-//! Work comes in *runs*: items that follow each other in search order, with nothing between them. A worker takes a
-//! share of one run, so its uninterrupted work is a contiguous part of the order. An iterative search puts work aside
-//! for its next *round*, which begins when no worker has work of this one left.
+//! Work comes in *runs*: items that follow each other in search order, with nothing between them. A worker takes a part
+//! of one run, so the work that it does before it takes more is contiguous in that order. An iterative search puts work
+//! aside for its next *round*, which begins when no worker has work of the current one left.
 
 use super::work_pool::{Work, WorkPool};
 use intermezzo_engine::strategy::Idle;
@@ -14,18 +14,18 @@ use std::sync::Arc;
 /// The work that no worker has taken.
 struct Frontier<T> {
     runs: VecDeque<VecDeque<T>>,
-    /// The items of the next round, in no order.
+    /// The items of the next round, not sorted.
     later: Vec<T>,
     round: u32,
-    /// `true` if a part of this round was left out: no other round follows.
+    /// `true` if a part of this round was left out, so that no other round follows.
     cut: bool,
     /// The order of items within a round.
     order: fn(&T, &T) -> Ordering,
 }
 
 impl<T> Frontier<T> {
-    /// Returns a share of the first run: all of it for a single worker, otherwise little enough that there is work for
-    /// the others to the end.
+    /// Takes a part of the first run: all of it for a single worker, otherwise little enough to leave work for the
+    /// others until the end.
     fn share(&mut self, workers: usize) -> Option<VecDeque<T>> {
         let mut run = self.runs.pop_front()?;
         if workers > 1 {
@@ -55,34 +55,34 @@ impl<T> Work for Frontier<T> {
     }
 }
 
-/// The remaining work of a search, without the work that workers have taken.
+/// The remaining work of a search that workers have not taken.
 pub struct Remaining<T> {
     /// The current round.
     pub round: u32,
-    /// Its runs of items.
+    /// The runs of items of this round.
     pub runs: Vec<Vec<T>>,
     /// The items of the next round.
     pub later: Vec<T>,
-    /// `true` if a part of the round was left out: no other round follows.
+    /// `true` if a part of the round was left out, so that no other round follows.
     pub cut: bool,
 }
 
-/// A worker's handle on a search that several share.
+/// The handle of one worker on a search that several share.
 ///
-/// If it is dropped while it has taken work, it stops the search, because that work would be missing.
+/// If it is dropped while its worker has work, it stops the search, because that work would be missing.
 pub struct WorkHandle<T> {
     pool: Arc<WorkPool<Frontier<T>>>,
-    /// `true` if it took something since it last found nothing.
+    /// `true` if the worker has work: the last call of `take` found some.
     busy: bool,
-    /// `true` if it counts as waiting, though it does other work or has not begun: see [`WorkHandle::idle`].
+    /// `true` if the worker counts as waiting, although it does other work or has not begun: see [`WorkHandle::idle`].
     idle: bool,
-    /// The round of the work that it took.
+    /// The round of the work taken last.
     round: u32,
 }
 
 impl<T> WorkHandle<T> {
-    /// Returns the handle of the first worker on a search that begins, or continues, with this work. Items of a round
-    /// are put in this order when it begins.
+    /// Returns the handle of the first worker on a search that begins or continues with this work. The items of a round
+    /// are sorted in this order when the round begins.
     pub fn new(left: Remaining<T>, order: fn(&T, &T) -> Ordering) -> WorkHandle<T> {
         let Remaining {
             round,
@@ -109,8 +109,8 @@ impl<T> WorkHandle<T> {
         }
     }
 
-    /// Returns the handle of another worker. It counts as waiting until it is first used, because that worker may begin
-    /// late.
+    /// Returns the handle of another worker. The worker counts as waiting until the handle is first used, because it
+    /// may begin late.
     pub fn fork(&self) -> WorkHandle<T> {
         self.pool.lock().add_worker();
         WorkHandle {
@@ -131,7 +131,7 @@ impl<T> WorkHandle<T> {
         self.pool.lock().work.round
     }
 
-    /// Returns the number of items that were put aside for the next round.
+    /// Returns the number of items that have been put aside for the next round.
     pub fn later(&self) -> usize {
         self.pool.lock().work.later.len()
     }
@@ -142,8 +142,8 @@ impl<T> WorkHandle<T> {
         self.pool.has_idle_workers()
     }
 
-    /// Takes a share of the available work: items in order, with nothing between them. Returns `None` if there is none
-    /// at the moment; see [`WorkHandle::wait`].
+    /// Takes a part of the available work: items in order, with nothing between them. Returns `None` if there is no
+    /// work at the moment; see [`WorkHandle::wait`].
     pub fn take(&mut self) -> Option<VecDeque<T>> {
         let mut state = self.pool.lock();
         state.begin(&mut self.idle);
@@ -178,18 +178,18 @@ impl<T> WorkHandle<T> {
         }
     }
 
-    /// Waits for work. Returns `true` if there may be some to take, and `false` if the search is over.
+    /// Waits for work. Returns `true` if there may be work to take, and `false` if the search is over.
     pub fn wait(&mut self) -> bool {
         self.pool.wait(&mut self.idle)
     }
 
-    /// Returns whether there is work, like [`WorkHandle::wait`] but without waiting. The worker counts as waiting until
-    /// the next call that finds some.
+    /// Returns whether there is work, like [`WorkHandle::wait`], but without waiting. The worker counts as waiting
+    /// until the next call that finds work.
     pub fn idle(&mut self) -> Idle {
         self.pool.idle(&mut self.idle)
     }
 
-    /// Notes that a part of this round is left out: no other round follows.
+    /// Notes that a part of this round is left out, so that no other round follows.
     pub fn cut(&mut self) {
         self.busy = false;
         self.pool.lock().work.cut = true;
@@ -200,7 +200,7 @@ impl<T> WorkHandle<T> {
         self.pool.stop();
     }
 
-    /// Returns the remaining work, without the work that workers have taken.
+    /// Returns the remaining work that workers have not taken.
     pub fn left(&self) -> Remaining<T>
     where
         T: Clone,
@@ -276,7 +276,7 @@ mod tests {
         assert!(!waiting.join().unwrap());
     }
 
-    /// Each item makes two smaller ones, now or in the next round: three workers do all of them once.
+    /// Each item makes two smaller ones, in this round or the next. Three workers do each of them once.
     #[test]
     fn everything_is_done_once() {
         let first = hand(vec![vec![1 << 12]]);

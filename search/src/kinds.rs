@@ -1,4 +1,4 @@
-//! The kinds of searches and reductions, as values. The module `text` has them as settings name them.
+//! The kinds of searches and reductions, as values. The module `text` converts them to and from the text of settings.
 
 mod text;
 
@@ -9,10 +9,10 @@ use intermezzo_engine::strategy::{Arrays, Epsilon};
 use std::num::NonZero;
 use std::path::PathBuf;
 
-/// The default depth of bugs for priority changes: the paper's own tests were run with it.
+/// The default depth of bugs for PCT and its variants: the tests in its paper were run with it.
 const DEPTH: u32 = 3;
 
-/// The default number of delays of an execution: as many as a bug of that depth has constraints.
+/// The default number of delays in an execution: the number of constraints of a bug of that depth.
 const DELAYS: u32 = DEPTH;
 
 /// The search to run.
@@ -20,28 +20,28 @@ const DELAYS: u32 = DEPTH;
 pub enum StrategyKind {
     /// Depth-first: every schedule; with a preemption bound, in order of preemptions.
     DepthFirst(DepthFirstBounds),
-    /// Exhaustive search and samples, in turns; then, if the test passed, the same under a memory model.
+    /// Exhaustive search and samples, in turns. Then, if the test passed, the same under a memory model.
     Auto(AutoOptions),
-    /// The unexplored prefix that ranks first, by priority functions.
+    /// Best-first: always from the unexplored prefix that ranks first by priority functions.
     BestFirst(BestFirstOptions),
-    /// In order of preemptions, variables and tasks concerned.
+    /// In the order of the number of preemptions, and of the variables and tasks concerned.
     Ranked(RankedOptions),
-    /// Exposes iRoots, one after the other.
+    /// Tries to expose iRoots, one after the other.
     Maple(IRootOptions),
     /// Random walk.
     Random,
     /// Random priorities of tasks, for bugs of this depth, at least 1.
     Pct(u32),
-    /// Everything that priorities of tasks can do, for bugs of this depth, at least 1.
+    /// All executions that priorities of tasks can give, for bugs of this depth, at least 1.
     PctAll(u32),
-    /// Random priorities of tasks that change at few variables only.
+    /// Random priorities of tasks that change only at accesses to few variables.
     PctVars {
         /// The depth of the bugs, at least 1.
         depth: u32,
         /// The number of variables, at least 1.
         variables: u32,
     },
-    /// Tasks run by default, and are delayed at no more than this many random moments of each execution, at least 1.
+    /// The default order of tasks, with delays at no more than this many random choices of each execution, at least 1.
     RandomDelays(u32),
     /// Random priorities of operations.
     Pos,
@@ -49,17 +49,19 @@ pub enum StrategyKind {
     Places,
     /// Random walks that are uniform over the orders of interesting steps.
     Surw(Interesting),
-    /// Several sampling strategies that take turns. Each has a weight of at least 1, its share of the executions.
+    /// Several sampling strategies that take turns. Each has a weight of at least 1: its number of executions in a
+    /// round.
     Portfolio(Vec<(u32, StrategyKind)>),
 }
 
-/// The parameters of the search of a test that names none.
+/// The parameters of `auto`, the search of a test that names no strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AutoOptions {
-    /// The bound `stale_reads` of the environment in the second part of the search, under the memory model of C++20; 0 for
-    /// no such part.
+    /// The bound `stale_reads` of the environment in the second part of the search, which runs under the memory model
+    /// of C++20. With 0 there is no second part.
     pub stale_reads: u32,
-    /// The most executions of the second part; `None` for as many as the first part has, or 1,000 if that is more.
+    /// The maximum number of executions of the second part; `None` for as many as the first part had, but at least
+    /// 1,000.
     pub weak_executions: Option<NonZero<u64>>,
     /// After a search that is complete but for fairness, others follow that count fewer yields: at the end only every one of
     /// this number. 1 for no such search.
@@ -79,11 +81,12 @@ impl AutoOptions {
 /// Bounds of a depth-first search, in addition to the one on preemptions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DepthFirstBounds {
-    /// Executions go in order of delays, up to this many; `Some(None)` for no limit. `None` if delays are not counted.
+    /// Executions are run in the order of their numbers of delays, up to this many; `Some(None)` for no limit. `None`
+    /// if delays are not counted.
     pub delays: Option<Option<u32>>,
-    /// The number of choices of an execution that are varied, from the first; `None` for all.
+    /// The number of choices of an execution, from the first, whose alternatives are explored; `None` for all.
     pub depth: Option<u32>,
-    /// The growth of the depth from round to round, in choices; `None` if there is one round.
+    /// The number of choices by which the depth grows from round to round; `None` if there is only one round.
     pub step: Option<NonZero<u32>>,
 }
 
@@ -99,14 +102,14 @@ impl DepthFirstBounds {
 /// Options of a best-first search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BestFirstOptions {
-    /// The order of the prefixes; `None` for the default.
+    /// The order of the prefixes; `None` for the default order.
     pub priority: Option<PrioritySpec>,
-    /// The most unexplored prefixes that are kept.
+    /// The maximum number of unexplored prefixes that are kept.
     pub prefixes: usize,
 }
 
 impl BestFirstOptions {
-    /// The default order, and a million prefixes: some hundred megabytes.
+    /// The default order, and a million prefixes, which take some hundred megabytes.
     pub const DEFAULT: BestFirstOptions = BestFirstOptions {
         priority: None,
         prefixes: 1_000_000,
@@ -116,18 +119,19 @@ impl BestFirstOptions {
 /// Options of a ranked search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RankedOptions {
-    /// The most variables against which the preemptions of an execution count; `None` for no bound.
+    /// The maximum number of variables to which the preemptions of an execution are attributed; `None` for no bound.
     pub variables: Option<u32>,
-    /// The number of tasks for which every order is tried; `None` if any task goes wherever another cannot.
+    /// The number of tasks for which every order is tried; `None` if any enabled task may continue where another one
+    /// cannot.
     pub threads: Option<u32>,
-    /// The greatest probability that some order of that many tasks is missed.
+    /// The maximum probability that some order of that many tasks is missed.
     pub epsilon: Epsilon,
     /// The order of sets of variables.
     pub sets: VariableSets,
-    /// The way in which elements of an array are counted.
+    /// The way in which the elements of an array are counted.
     pub arrays: Arrays,
-    /// Of the variables of one kind that are first used at one place, only this many may have preemptions counted against
-    /// them, the first ones; `None` for all.
+    /// Of the variables of one kind that are first used at the same place, preemptions may be attributed only to the
+    /// first ones, this many; `None` for all.
     pub per_place: Option<u32>,
 }
 
@@ -143,22 +147,22 @@ impl RankedOptions {
     };
 }
 
-/// The way in which iRoots are measured, and exposed.
+/// Options of measuring and exposing iRoots.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IRootOptions {
-    /// The largest distance of two accesses of an iRoot, in events of their task.
+    /// The maximum distance between two accesses of an iRoot in one task, in events of that task.
     pub window: u32,
-    /// The most attempts to expose an iRoot, in all explorations that share a memo.
+    /// The maximum number of attempts to expose an iRoot, over all explorations that share a memo.
     pub attempts: u32,
-    /// The only iRoot that is tried, `attempts` times, even if it was exposed; `None` for all that are predicted.
+    /// The only iRoot that is tried, `attempts` times, even if it has been exposed; `None` for all that are predicted.
     pub target: Option<IRootId>,
-    /// The file that keeps the exposed iRoots from one exploration to the next; `None` for none.
+    /// The file that keeps the exposed iRoots from one exploration to the next; `None` for no file.
     pub memo: Option<PathBuf>,
 }
 
 impl IRootOptions {
-    /// No memo; a window of 20 events, because the paper's 1,000 instructions are some tens of shared accesses; two
-    /// attempts, with either order of initial priorities, as in the paper.
+    /// No memo; a window of 20 events, because the paper's 1,000 instructions contain some tens of shared accesses; and
+    /// two attempts, one for each order of initial priorities, as in the paper.
     pub const DEFAULT: IRootOptions = IRootOptions {
         window: 20,
         attempts: 2,
@@ -174,14 +178,14 @@ impl Default for StrategyKind {
 }
 
 impl StrategyKind {
-    /// Depth-first, with no other bound than that on preemptions.
+    /// Depth-first, with no bound except the setting `preemptions`.
     pub const DFS: StrategyKind = StrategyKind::DepthFirst(DepthFirstBounds::NONE);
 
-    /// The search of a test that names none.
+    /// The search of a test that names no strategy.
     pub const AUTO: StrategyKind = StrategyKind::Auto(AutoOptions::DEFAULT);
 
-    /// For each kind: its name in settings, and the strategy that it stands for without parameters. A portfolio is not
-    /// among them, because it is nothing without members.
+    /// For each kind: its name in settings, and the strategy that the name alone stands for. A portfolio is not among
+    /// them, because it needs members.
     pub const ALL: [(&'static str, StrategyKind); 13] = [
         ("auto", StrategyKind::AUTO),
         ("dfs", StrategyKind::DFS),
@@ -204,7 +208,7 @@ impl StrategyKind {
         ("surw", StrategyKind::Surw(Interesting::OneVariable)),
     ];
 
-    /// Returns `true` if executions are drawn, so that the search has no end of its own.
+    /// Returns `true` if executions are drawn, so that the search does not end by itself.
     pub fn is_sampler(&self) -> bool {
         !matches!(
             self,
@@ -216,12 +220,12 @@ impl StrategyKind {
         )
     }
 
-    /// Returns `true` if the search is in this build: without the feature `all-searches` only the usual ones are.
+    /// Returns `true` if the search is in this build. Without the feature `all-searches`, only the usual ones are.
     pub fn is_here(&self) -> bool {
         cfg!(feature = "all-searches") || self.is_usual()
     }
 
-    /// Returns `true` if the search is none of the module `classic`.
+    /// Returns `true` if the search is not one of the module `classic`.
     fn is_usual(&self) -> bool {
         match self {
             StrategyKind::DepthFirst(bounds) => *bounds == DepthFirstBounds::NONE,
@@ -241,30 +245,32 @@ impl StrategyKind {
         }
     }
 
-    /// Returns `true` for the search of a test that names none.
+    /// Returns `true` for `auto`, the search of a test that names no strategy.
     pub fn is_auto(&self) -> bool {
         matches!(self, StrategyKind::Auto(_))
     }
 }
 
-/// The way in which executions that show nothing new are left out.
+/// The reduction, which leaves out executions that show nothing new.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reduction {
-    /// The strongest sound one, if the strategy is `auto`; none with any other strategy.
+    /// The strongest sound reduction if the strategy is `auto`; none with any other strategy.
     #[default]
     Auto,
-    /// Every schedule is run.
+    /// No reduction: every schedule is run.
     None,
     /// Prefixes that lead to a known state are not continued (happens-before caching). Sound with and without a
     /// preemption bound.
     Caching,
-    /// Partial-order reduction with source sets and sleep sets: every trace at least once. Not with a bound.
+    /// Partial-order reduction with source sets and sleep sets: every trace at least once. It cannot be combined with a
+    /// bound.
     SourceDpor,
-    /// Partial-order reduction. Without a bound it is optimal, with wakeup trees: every trace exactly once. With a bound on
-    /// preemptions it is bounded partial-order reduction: every trace within the bound at least once.
+    /// Partial-order reduction. Without a bound it is the optimal algorithm with wakeup trees: every trace exactly
+    /// once. With a bound on preemptions it is bounded partial-order reduction: every trace within the bound at least
+    /// once.
     Dpor,
-    /// No schedule points at atomics whose accesses other synchronisation orders (Bruening and Chapin), which is verified
-    /// as the search goes.
+    /// No schedule points at atomics whose accesses are ordered by other synchronisation (Bruening and Chapin). This is
+    /// verified during the search.
     OrderedAtomics,
 }
 
@@ -280,13 +286,13 @@ impl Reduction {
     ];
 }
 
-/// The order in which a ranked search takes sets of variables.
+/// The order in which a ranked search goes through sets of variables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum VariableSets {
-    /// One after the other: fewer variables first, and those known to be shared.
+    /// One after the other: sets with fewer variables first, and variables known to be shared before others.
     #[default]
     Each,
-    /// As they occur: an execution's first preemptions choose its set.
+    /// As they occur: the first preemptions of an execution determine its set.
     Dynamic,
 }
 

@@ -1,14 +1,14 @@
-//! Strategies, which decide the next schedule. Each is one file.
+//! Strategies, which decide the next schedule. Each one is in a file of its own.
 //!
-//! A strategy is a policy over the sequence of choices that determines an execution: it prescribes the first choices of
-//! the next execution, and is asked for the ones beyond. It sees executions, never findings.
+//! An execution is determined by its sequence of choices. A strategy prescribes the first choices of the next
+//! execution, and is asked for each further one. It sees executions, never findings.
 #![cfg_attr(
     not(feature = "files"),
     allow(dead_code, reason = "used only by serde's attributes, or only in files")
 )]
 #![allow(
     rustdoc::private_intra_doc_links,
-    reason = "it is read by those who work on the crates: `cargo doc --document-private-items`"
+    reason = "read by those who work on the crates: `cargo doc --document-private-items`"
 )]
 
 mod auto;
@@ -17,7 +17,7 @@ mod branching;
 mod caching;
 #[cfg(feature = "all-searches")]
 pub mod classic;
-/// Stand-ins for the types that settings and reports have, without the searches: none has a value.
+/// Stand-ins for the types that settings and reports use, without the searches. None of them has a value.
 #[cfg(not(feature = "all-searches"))]
 #[path = "without_classic.rs"]
 pub mod classic;
@@ -55,6 +55,6 @@ pub use intermezzo_engine::strategy::{
     SearchPosition, SearchState, SoFar, Status, Strategy,
 };
 
-/// The reason why a search is not here, for messages.
+/// The reason why a search is not in this build, for messages.
 pub const NOT_ALL: &str =
     "this build of intermezzo has the usual searches, and not this one: enable its feature `all-searches`";

@@ -1,56 +1,57 @@
 //! The frontier at which a tree of choices is divided into shares.
 //!
-//! Each node of the tree is a part of the interval from 0 to 1: the root is all of it, and the alternatives of a choice
-//! divide the part of their node evenly, as the weighted backtrack estimator weighs them (`estimate`). The interval is
-//! cut into blocks of equal length, many more than there are shares, which are dealt out by a fixed rule. A node that
-//! is no longer than a block belongs, with everything below it, to the share that got the block in which it begins.
-//! These are the *frontier*; the nodes above it are common to all shares.
+//! Each node of the tree has a part of the interval from 0 to 1: the root has all of it, and the alternatives of a
+//! choice divide the part of their node evenly, like the weights of the weighted backtrack estimator (`estimate`). The
+//! interval is divided into blocks of equal length, several for each share, which are assigned to the shares by a fixed
+//! rule. A node whose part is not longer than a block belongs, with everything below it, to the share of the block in
+//! which it begins. The uppermost of these nodes are the *frontier*; the nodes above it are common to all shares.
 //!
-//! So the share of a prefix follows from the prefix alone: shares need not talk, and the order in which they explore
-//! does not matter. What each share runs in addition are the executions that lead to a prefix of the frontier that
-//! belongs to another one, and show its numbers of alternatives.
+//! So the share of a prefix follows from the prefix alone: shares need not communicate, and the order in which they
+//! explore does not matter. In addition to its own executions, a share runs those that lead to a node of the frontier
+//! of another share, because only such an execution shows how many alternatives the choices on its path have.
 //!
-//! A share is divided like a search: each node of the frontier that belongs to it is again all of the interval, cut into
-//! blocks for the shares within it. So these have a frontier below that of their share, and the nodes between the two
-//! are common to them.
+//! A share is divided in the same way: each node of the frontier that belongs to it again has the whole interval, which
+//! is divided into blocks for the shares within it. So their frontier is below that of the outer share, and the nodes
+//! between the two frontiers are common to them.
 
 use super::branching::Branching;
 use intermezzo_engine::schedule::Choice;
 use intermezzo_engine::strategy::Partition;
 
-/// The number of blocks for each share. More of them balance shares better, and have each run more executions of
+/// The number of blocks for each share. With more blocks, shares are balanced better, but each runs more executions of
 /// others.
 const BLOCKS_PER_SHARE: u64 = 4;
 
-/// A node's part of the interval: its length is 1 / `one_in`, and `begin` parts of that length come before it.
+/// The part of the interval that a node has: its length is 1 / `one_in`, and `begin` parts of that length come before
+/// it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Locus {
     begin: u64,
     one_in: u64,
-    /// The number of frontiers above the node. The interval is that of the last one's node.
+    /// The number of frontiers above the node. The interval is that of the node on the last of them.
     level: u8,
 }
 
-/// The share that a prefix belongs to.
+/// The share to which a prefix belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Belongs {
-    /// It is above the frontier: all shares pass it. Of a share within another one, all within that one.
+    /// To all shares: it is above the frontier. For a share within another one, to all shares within that one.
     ToAll,
     /// To this share.
     Here,
-    /// To another one.
+    /// To another share.
     Elsewhere,
 }
 
 impl Locus {
-    /// The root: all of the interval.
+    /// The root, which has all of the interval.
     pub(crate) const ROOT: Locus = Locus {
         begin: 0,
         one_in: 1,
         level: 0,
     };
 
-    /// Returns the part of one of this many alternatives.
+    /// Returns the part of the alternative `taken` of this many.
     pub(crate) fn below(self, taken: u32, alternatives: u32) -> Locus {
         let alternatives = u64::from(alternatives.max(1));
         match self.one_in.checked_mul(alternatives) {
@@ -59,7 +60,7 @@ impl Locus {
                 one_in,
                 ..self
             },
-            // It is below the frontier anyway.
+            // It is below the frontier in any case.
             None => self,
         }
     }
@@ -69,8 +70,8 @@ impl Locus {
         self.one_in >= self.blocks(partition)
     }
 
-    /// Returns the share that the node belongs to, and its part of the interval: all of it, if the node is common to the
-    /// shares within the one that it belongs to.
+    /// Returns the share to which the node belongs, and its part of the interval: all of it, if the node is on the
+    /// frontier of a share that is divided further.
     pub(crate) fn settled(self, partition: Partition) -> (Belongs, Locus) {
         match self.is_beyond(partition) {
             true => self.dealt(partition, self.block(partition)),
@@ -78,7 +79,7 @@ impl Locus {
         }
     }
 
-    /// Returns the share that an execution belongs to that ends here, above the frontier or on it.
+    /// Returns the share to which an execution belongs that ends at this node, which is above the frontier or on it.
     pub(crate) fn belongs_at_last(self, partition: Partition) -> Belongs {
         let mut locus = self;
         loop {
@@ -89,7 +90,8 @@ impl Locus {
         }
     }
 
-    /// Returns the share that gets this piece, and the part of the interval at which that is divided further.
+    /// Returns the share to which this block is assigned, and the part of the interval from which that share is divided
+    /// further.
     fn dealt(self, partition: Partition, piece: u64) -> (Belongs, Locus) {
         if !partition.gets_at(self.level.into(), piece) {
             return (Belongs::Elsewhere, self);
@@ -115,12 +117,12 @@ impl Locus {
     }
 }
 
-/// Returns the share that these first choices of an execution belong to; with `all`, they are all its choices, so it
-/// is not [`Belongs::ToAll`].
+/// Returns the share to which these first choices of an execution belong. With `all`, they are all its choices, and the
+/// result is not [`Belongs::ToAll`].
 ///
-/// In a search by rounds, the choices that are free in a round divide the interval. Above the frontier, prefixes with
-/// a choice that is not free are dealt out one by one as they follow each other along an execution: these are the work
-/// of later rounds, and there are many of them.
+/// In a search by rounds, only the choices that are free in a round divide the interval. A prefix above the frontier
+/// that takes another alternative at a choice that is not free is work of a later round. There are many of these, so
+/// they are assigned one by one, in the order in which they follow each other along an execution.
 pub(super) fn belongs(
     partition: Partition,
     choices: &[Choice],
@@ -166,7 +168,7 @@ mod tests {
         }
     }
 
-    /// Returns the choices of all executions of a tree whose choices have 2 to 4 alternatives, some of which preempt.
+    /// Returns the choices of all executions of a tree. The choices have 2 to 4 alternatives, and some of them preempt.
     fn executions(depth: usize) -> Vec<Vec<Choice>> {
         let mut all = vec![Vec::new()];
         for at in 0..depth {
@@ -191,7 +193,7 @@ mod tests {
     fn each_execution_belongs_to_one_share() {
         let of = |total: u32| (1..=total).map(move |number| Partition::new(number, total).unwrap());
         let mut covers: Vec<Vec<Partition>> = [1, 2, 3, 8, 100].map(|total| of(total).collect()).into();
-        // Shares within shares: of all of them, or of some.
+        // Shares within shares: all outer shares are divided, or only some.
         let within = |outer: Partition, total: u32| {
             (1..=total).map(move |number| outer.within(number, total).unwrap())
         };
@@ -210,11 +212,11 @@ mod tests {
                     .filter(|&share| belongs(share, &path, true, &Free) == Belongs::Here)
                     .collect();
                 assert_eq!(mine.len(), 1, "{path:?} of {shares:?}");
-                // What belongs to a share within another one belongs to that.
+                // What belongs to an inner share belongs to the outer one.
                 if let Some(outer) = mine[0].outer() {
                     assert_eq!(belongs(outer, &path, true, &Free), Belongs::Here);
                 }
-                // What is said of a prefix holds for all that follows.
+                // The result for a prefix holds for everything below it.
                 let prefixes = (0..path.len()).map(|length| belongs(mine[0], &path[..length], false, &Free));
                 let said: Vec<Belongs> = prefixes.skip_while(|said| *said == Belongs::ToAll).collect();
                 assert!(

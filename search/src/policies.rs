@@ -7,8 +7,8 @@ use crate::sampling::{
     Interesting, PROFILED, Pct, Places, Policy, Portfolio, Pos, RandomDelays, RandomWalk, Surw,
 };
 
-/// The policies that draw, each with its number of executions in a round. The last is uniform over all orders: it alone
-/// finds what no few constraints provoke.
+/// The members of the portfolio of `auto`, each with its number of executions in a round. The last one is uniform over
+/// all orders. It alone finds bugs that depend on many constraints.
 const MEMBERS: [(u32, StrategyKind); 6] = [
     (2, StrategyKind::Surw(Interesting::OneVariable)),
     (1, StrategyKind::Pos),
@@ -18,11 +18,11 @@ const MEMBERS: [(u32, StrategyKind); 6] = [
     (1, StrategyKind::Surw(Interesting::All)),
 ];
 
-/// The number of drawn executions after which a bug is not a matter of few constraints: after them two of three
-/// executions are the last member's.
+/// The number of drawn executions after which bugs that depend on few constraints have probably been found. After them,
+/// two of three executions are drawn by the last member.
 const SHALLOW: u64 = 5_000;
 
-/// The last member's number of executions in a round then.
+/// The number of executions of the last member in a round after that.
 const UNIFORM_LATER: u64 = 14;
 
 /// Returns the policy that draws executions; `preemptions` is the bound of random walks.
@@ -50,7 +50,7 @@ pub fn policy(sampler: &StrategyKind, preemptions: Option<u32>) -> Box<dyn Polic
 }
 
 impl StrategyKind {
-    /// Returns the number of first executions that it learns from, if it draws executions. They are the same for all
+    /// Returns the number of first executions that the strategy learns from, or 0. They are the same executions for all
     /// kinds that learn.
     pub fn learned_from(&self) -> u64 {
         if self.is_sampler() && self.is_here() && policy(self, None).learns() {
@@ -61,13 +61,13 @@ impl StrategyKind {
     }
 }
 
-/// Returns a portfolio of kinds that draw in turns, each with its weight.
+/// Returns a portfolio whose members draw in turns, each with its weight.
 fn portfolio_of(members: &[(u32, StrategyKind)], preemptions: Option<u32>) -> Portfolio {
     let member = |(weight, member): &(u32, StrategyKind)| (policy(member, preemptions), u64::from(*weight));
     Portfolio::new(members.iter().map(member).collect())
 }
 
-/// Returns the policies of [`Auto`](crate::Auto), for which no bound holds.
+/// Returns the portfolio of [`Auto`](crate::Auto), to which no bound applies.
 pub fn usual_portfolio() -> Box<dyn Policy> {
     Box::new(portfolio_of(&MEMBERS, None).later(SHALLOW, UNIFORM_LATER))
 }

@@ -1,10 +1,10 @@
-//! Iterative preemption bounding (Musuvathi & Qadeer, PLDI 2007): all executions without a preemption,
-//! then all with one, then two.
+//! Iterative preemption bounding (Musuvathi & Qadeer, PLDI 2007): all executions without a preemption, then all with
+//! one, then all with two.
 //!
-//! A work item is a prefix that ends with a preemption. Below it, depth-first search branches on what is free (switches
-//! away from a task that blocked or yielded; values), and every alternative that would cost one more preemption becomes
-//! an item of the next round. So nothing is run twice, and each bound is complete before the next begins. Memory: the
-//! items of the next round; the last round makes none.
+//! A work item is a prefix that ends with a preemption. Below it, depth-first search branches at the choices that cost
+//! no preemption (switches away from a task that blocked or yielded, and values). Every alternative that would cost one
+//! more preemption becomes an item of the next round. So nothing is run twice, and each bound is complete before the
+//! next one begins. Memory: the items of the next round; the last round has none.
 
 use super::branching::Branching;
 use super::partition::Belongs;
@@ -21,15 +21,15 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// Executions in order of their preemptions, up to a bound.
+/// A search that runs executions in the order of their numbers of preemptions, up to a bound.
 pub struct IterativePreemptionBounding {
     tree: Tree,
     bound: Bound,
-    /// The counts of the rounds, to estimate the progress of the search.
+    /// The counts of the rounds, from which the progress of the search is estimated.
     pace: Pace,
 }
 
-/// A branching in which a preemption costs a round.
+/// A branching in which each preemption is left to the next round.
 #[derive(Clone)]
 struct Bound {
     most: u32,
@@ -93,7 +93,7 @@ impl Strategy for IterativePreemptionBounding {
 
     fn coverage(&self, finished: bool) -> Coverage {
         let round = self.tree.search_round();
-        // Rounds follow each other: those before this one are complete.
+        // A round begins when the one before it is complete.
         let completed = if finished {
             Some(round)
         } else {

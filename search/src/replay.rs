@@ -1,18 +1,18 @@
-//! Replay: one schedule, once.
+//! Replay: runs one schedule, once.
 
 use intermezzo_engine::schedule::Choice;
 use intermezzo_engine::strategy::{ChoicePoint, Coverage, Needs, Plan, SoFar, Status, Strategy};
 use intermezzo_engine::trace::Trace;
 
-/// A search of one schedule, once.
+/// A search that runs one schedule, once.
 pub struct Replay {
     schedule: Option<Vec<Choice>>,
-    /// `true` if the execution may make further choices.
+    /// `true` if the execution may make choices after those of the schedule.
     goes_on: bool,
 }
 
 impl Replay {
-    /// Returns a search of the execution that makes exactly these choices.
+    /// Returns a search that runs the execution that makes exactly these choices.
     pub fn new(schedule: Vec<Choice>) -> Replay {
         Replay {
             schedule: Some(schedule),
@@ -20,7 +20,8 @@ impl Replay {
         }
     }
 
-    /// Returns a search of the execution that makes these choices first, and then those that are made by default.
+    /// Returns a search that runs the execution that makes these choices first, and takes the default alternatives
+    /// after them.
     pub fn and_on(schedule: Vec<Choice>) -> Replay {
         Replay {
             goes_on: true,

@@ -1,8 +1,9 @@
-//! Depth-first search below prefixes of choices: the common part of exhaustive searches, for one worker or several.
+//! Depth-first search below prefixes of choices, for one worker or several: the common part of exhaustive searches.
 //!
-//! The choices of the last execution are a worker's whole state: the deepest one with an alternative left is advanced,
-//! and everything after it forgotten. If another worker waits, the alternatives left at the shallowest such choice are
-//! donated: the largest part of the tree that the worker has not begun, and the last in its order.
+//! The choices of the last execution are the whole state of a worker: the search takes the next alternative at the
+//! deepest choice that has one left, and forgets the choices after it. If another worker waits, the worker gives away
+//! the alternatives left at the shallowest such choice: the largest part of the tree that it has not begun, and the
+//! last one in its order.
 
 use super::branch::Branch;
 use super::branching::Branching;
@@ -15,12 +16,14 @@ use std::cmp::Ordering;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// The number of items for the next round that are kept before they are published.
+/// The number of items for the next round that a worker collects before it publishes them.
 const LATER_MAX: usize = 256;
 
-/// A part of the tree: everything that depth-first search reaches after its choices, down to `floor`.
+/// A part of the tree: everything that depth-first search reaches after these choices, without changing the first
+/// `floor` of them.
 ///
-/// If there are just `floor` choices, nothing of it was run yet; if there are more, they are the last execution run.
+/// If there are exactly `floor` choices, nothing of the part has been run; if there are more, they are those of the
+/// last execution that was run.
 #[derive(Clone)]
 pub(crate) struct Item {
     branch: Branch,
@@ -28,7 +31,7 @@ pub(crate) struct Item {
 }
 
 impl Item {
-    /// Returns everything below these choices of an execution, but with another alternative taken at the last.
+    /// Returns everything below the first choices of an execution, with another alternative taken at the last of them.
     fn beside(path: Arc<[Choice]>, length: usize, taken: u32) -> Item {
         Item {
             branch: Branch::beside(path, length, taken),
@@ -36,7 +39,7 @@ impl Item {
         }
     }
 
-    /// Returns everything after these choices, down to `floor`.
+    /// Returns everything after these choices, without changing the first `floor` of them.
     fn after(choices: &[Choice], floor: usize) -> Item {
         Item {
             branch: Branch::along(choices),
@@ -48,30 +51,30 @@ impl Item {
         self.branch.choices()
     }
 
-    /// Compares items of one round in search order: the order in which a single worker puts them aside.
+    /// Compares items of a round in search order: the order in which a single worker would put them aside.
     fn order(&self, other: &Item) -> Ordering {
         self.branch.order(&other.branch)
     }
 }
 
-/// A worker's share of the search of a tree of choices.
+/// The share of one worker in the search of a tree of choices.
 pub(super) struct Tree {
     hand: WorkHandle<Item>,
-    /// The items that were taken, and not begun.
+    /// The items that were taken but not begun.
     run: VecDeque<Item>,
-    /// The number of fixed choices of the running item; `None` if there is no item.
+    /// The number of fixed choices of the current item; `None` if there is no item.
     floor: Option<usize>,
     later: Vec<Item>,
-    /// The choices that the items put aside by the running call share.
+    /// The choices that are shared by the items put aside in the current call.
     path: Option<Arc<[Choice]>>,
-    /// The position at which the share begins that was taken last, until it is asked for.
+    /// The position at which the last share taken begins, until it is queried.
     span: Option<SearchPosition>,
-    /// The share of the tree that this process explores; `None` for all of it.
+    /// The share of the tree that this process explores; `None` for the whole tree.
     partition: Option<Partition>,
 }
 
 impl Tree {
-    /// Returns a share of the whole tree.
+    /// Returns the search of a whole tree.
     pub(crate) fn new() -> Tree {
         Tree::going_on(Remaining {
             round: 0,
@@ -98,8 +101,8 @@ impl Tree {
         self.partition = Some(partition);
     }
 
-    /// Returns the share that all executions with these first choices belong to. With `all`, they are all choices of an
-    /// execution.
+    /// Returns the share to which all executions with these first choices belong. With `all`, they are all the choices
+    /// of an execution.
     pub(super) fn belongs(&self, choices: &[Choice], all: bool, branching: &impl Branching) -> Belongs {
         match self.partition {
             Some(partition) => belongs(partition, choices, all, branching),
@@ -107,7 +110,7 @@ impl Tree {
         }
     }
 
-    /// Returns the share of another worker on the same tree.
+    /// Returns the share of another worker in the same search.
     pub(crate) fn fork(&self) -> Tree {
         Tree {
             hand: self.hand.fork(),
@@ -120,7 +123,7 @@ impl Tree {
         }
     }
 
-    /// Prepares the next execution. Returns `false` if there is nothing to do at the moment.
+    /// Prepares the next execution. Returns `false` if there is no work at the moment.
     pub(crate) fn next(&mut self, plan: &mut Plan, branching: &impl Branching) -> bool {
         self.path = None;
         if self.hand.has_idle_workers() {
@@ -128,7 +131,7 @@ impl Tree {
         }
         loop {
             if let Some(floor) = self.floor {
-                // Below a prefix of this share nothing belongs to another one.
+                // If the prefix belongs to this share, so does everything below it.
                 let mixed = self.belongs(&plan.choices()[..floor], false, branching) != Belongs::Here;
                 while plan.choices().len() > floor {
                     let at = plan.choices().len() - 1;
@@ -159,7 +162,7 @@ impl Tree {
         }
     }
 
-    /// Takes a share of the available work, and returns its first item.
+    /// Takes a part of the available work, and returns its first item.
     fn take(&mut self) -> Option<Item> {
         self.hand.publish_later(&mut self.later);
         self.run = self.hand.take()?;
@@ -168,7 +171,8 @@ impl Tree {
         Some(first)
     }
 
-    /// Leaves the last of these choices behind. With `mixed`, others of its alternatives may belong to other shares.
+    /// Puts aside the alternatives of the last of these choices that belong to the next round. With `mixed`, some of
+    /// them may belong to other shares.
     fn leave(&mut self, choices: &[Choice], mixed: bool, branching: &impl Branching) {
         let Some(last) = choices.last() else {
             return;
@@ -177,7 +181,7 @@ impl Tree {
         if aside.is_empty() {
             return;
         }
-        // The deepest choice is left first: the path that it shares with the others includes all of theirs.
+        // This is done for the deepest choice first, so its path includes those of the others.
         let path = self.path.get_or_insert_with(|| choices.into());
         let item = |taken| Item::beside(path.clone(), choices.len(), taken);
         match self.partition.filter(|_| mixed) {
@@ -193,7 +197,7 @@ impl Tree {
         }
     }
 
-    /// Donates the last part of the worker's own work to a waiting worker.
+    /// Gives the last part of the worker's own work to a waiting worker.
     #[cold]
     fn give(&mut self, plan: &Plan, branching: &impl Branching) {
         if !self.run.is_empty() {
@@ -214,19 +218,19 @@ impl Tree {
         let other = |taken| Item::beside(path.clone(), at + 1, taken);
         self.hand.publish(others.map(other).collect());
         self.path = Some(path);
-        // The worker stays below this choice: it will not return to those above.
+        // The worker stays below this choice, and will not return to those above.
         for left in floor..at {
             self.leave(&choices[..=left], false, branching);
         }
         self.floor = Some(at + 1);
     }
 
-    /// Waits until there is something to do. Returns `false` if the search is over.
+    /// Waits until there is work. Returns `false` if the search is over.
     pub(crate) fn wait(&mut self) -> bool {
         self.hand.wait()
     }
 
-    /// Returns whether there is something to do, without waiting for it.
+    /// Returns whether there is work, without waiting for it.
     pub(super) fn idle(&mut self) -> Idle {
         self.hand.idle()
     }
@@ -238,12 +242,12 @@ impl Tree {
         self.hand.cut();
     }
 
-    /// Returns the position at which the share begins that was taken since this was last asked.
+    /// Returns the position at which the share begins that was taken since the last call, if any.
     pub(crate) fn span(&mut self) -> Option<SearchPosition> {
         self.span.take()
     }
 
-    /// Returns the round of the worker's own work.
+    /// Returns the round to which the worker's own work belongs.
     pub(crate) fn round(&self) -> u32 {
         self.hand.round()
     }
@@ -253,17 +257,17 @@ impl Tree {
         self.hand.search_round()
     }
 
-    /// Returns the number of fixed choices of the running item.
+    /// Returns the number of fixed choices of the current item.
     pub(super) fn floor(&self) -> usize {
         self.floor.unwrap_or(0)
     }
 
-    /// Returns the number of items that were taken and not begun.
+    /// Returns the number of items that were taken but not begun.
     pub(super) fn items_left(&self) -> usize {
         self.run.len()
     }
 
-    /// Returns the number of items for the next round so far.
+    /// Returns the number of items for the next round that are known so far.
     pub(super) fn items_later(&self) -> usize {
         self.later.len() + self.hand.later()
     }
@@ -273,12 +277,12 @@ impl Tree {
         self.hand.stop();
     }
 
-    /// Returns this worker's remaining work, after the execution that made these choices.
+    /// Returns the remaining work of this worker after the execution that made these choices.
     pub(crate) fn save(&self, plan: &Plan) -> String {
         self.saved(plan, Vec::new())
     }
 
-    /// Returns this worker's remaining work, before the execution that must make these choices first.
+    /// Returns the remaining work of this worker before the execution that has to make these choices first.
     pub(super) fn save_prepared(&self, plan: &Plan) -> String {
         let below = self
             .floor
@@ -286,7 +290,7 @@ impl Tree {
         self.saved(plan, below.into_iter().collect())
     }
 
-    /// Returns these items, and the remaining work after an execution that made these choices.
+    /// Returns these items and the remaining work after an execution that made these choices.
     fn saved(&self, plan: &Plan, mut items: Vec<Item>) -> String {
         if let Some(floor) = self.floor.filter(|&floor| floor < plan.choices().len()) {
             items.push(Item::after(plan.choices(), floor));
@@ -299,7 +303,7 @@ impl Tree {
         intermezzo_engine::serial::to_string(&saved).expect("texts can be written")
     }
 
-    /// Returns the remaining work, without the work that workers have taken.
+    /// Returns the remaining work that workers have not taken.
     pub(crate) fn save_shared(&self) -> SavedTree {
         let left = self.hand.left();
         SavedTree {
@@ -310,7 +314,7 @@ impl Tree {
         }
     }
 
-    /// Restores a saved tree; `None` if it is malformed.
+    /// Restores a saved tree. Returns `None` if it is malformed.
     pub(crate) fn restored(shared: &SavedTree, state: &SearchState) -> Option<Tree> {
         let mut runs = Vec::new();
         let mut later = unpacked(&shared.later)?;
@@ -331,7 +335,7 @@ impl Tree {
     }
 }
 
-/// A tree without the work that workers have taken.
+/// The saved work of a tree that workers have not taken.
 #[derive(Serialize, Deserialize)]
 pub(super) struct SavedTree {
     round: u32,
@@ -346,7 +350,8 @@ struct SavedHand {
     later: Vec<String>,
 }
 
-/// Returns items as text, each by its difference from the one before: `kept.floor.others`.
+/// Returns items as text, each as its difference from the one before: `kept.floor.others`, where `kept` is the number
+/// of first choices that both have.
 fn packed(items: &[Item]) -> Vec<String> {
     let mut before = Vec::new();
     let mut texts = Vec::with_capacity(items.len());

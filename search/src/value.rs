@@ -1,4 +1,4 @@
-//! Values as text: those of settings, and those of the parameters of strategies.
+//! Values as text: the values of settings and of the parameters of strategies.
 
 use intermezzo_engine::strategy::{Arrays, Epsilon};
 use intermezzo_engine::suggest::give_instead;
@@ -7,19 +7,19 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// The value of a setting that has none.
+/// The text for no value.
 const NONE: &str = "none";
 
-/// A value whose type says how it is written.
+/// A value that can be read from text and shown as text.
 pub trait Value {
-    /// Takes the value from text; the error says what would be right.
+    /// Sets the value from text. The error says what to give instead.
     fn read(&mut self, text: &str) -> Result<(), String>;
 
-    /// Returns it as text that [`Value::read`] takes.
+    /// Returns the value as text that [`Value::read`] accepts.
     fn show(&self) -> String;
 }
 
-/// The placeholder of a value in a usage line, and the values in words.
+/// The placeholder of a value in a usage line, and a description of the values.
 pub type Form = (&'static str, &'static str);
 
 /// The form of the values of a type.
@@ -28,7 +28,7 @@ pub trait HasForm {
     const FORM: Form;
 }
 
-/// Implements [`Value`] for types, by a function that parses, and one that shows; and [`HasForm`], where a form is given.
+/// Implements [`Value`] for types by a function that parses and one that shows; and [`HasForm`], if a form is given.
 macro_rules! values {
     ($($type:ty $([$form:expr])?: $parse:expr, $show:expr;)*) => {$(
         $(impl HasForm for $type {
@@ -64,18 +64,18 @@ values! {
     Option<u64> [NUMBER_OR_NONE]: |text| optional(text, number), |value| given(value, u64::to_string);
     Option<Duration> [("SECONDS", "seconds, or `none`")]: |text| optional(text, duration), |value| given(value, seconds);
     Option<PathBuf> [("FILE", "a file, or `none`")]: path, |value| given(value, |path: &PathBuf| path.display().to_string());
-    // A bound, or no limit, of what is not counted by default.
+    // A bound or no limit on something that is not counted by default.
     Option<Option<u32>>: |text| optional(text, number).map(Some), |value| value.as_ref().map_or_else(String::new, Value::show);
     Option<NonZero<u32>>: |text| optional(text, number), |value| given(value, NonZero::to_string);
     Option<NonZero<u64>>: |text| optional(text, number), |value| given(value, NonZero::to_string);
     Epsilon: probability, Epsilon::to_string;
 }
 
-/// A type whose values all have names.
+/// A type each of whose values has a name.
 pub trait Named: Copy + PartialEq + 'static {
-    /// A value, in words.
+    /// The word for a value in messages.
     const WHAT: &'static str;
-    /// Each value, by name.
+    /// Each value with its name.
     const NAMES: &'static [(&'static str, Self)];
 }
 
@@ -98,7 +98,8 @@ impl Named for Arrays {
 /// Returns the value of this name.
 ///
 /// # Errors
-/// There is none; the text says which there are. So do those of the functions below.
+/// There is no value of this name. The text says which names there are; the errors of the functions below do the same
+/// for their values.
 pub fn one_of<T: Copy>(all: &[(&str, T)], what: &str, name: &str) -> Result<T, String> {
     let named = all.iter().find(|(known, _)| *known == name);
     named.map(|(_, one)| *one).ok_or_else(|| {
@@ -109,10 +110,10 @@ pub fn one_of<T: Copy>(all: &[(&str, T)], what: &str, name: &str) -> Result<T, S
     })
 }
 
-/// Parses a number, which may have `_` in it.
+/// Parses a number, which may contain `_`.
 ///
 /// # Errors
-/// It is none, or out of range.
+/// It is not a number, or it is out of range.
 pub fn number<N: FromStr>(value: &str) -> Result<N, String> {
     let problem = |_| match value {
         "" => "no number is given: give digits, as in 10_000".to_owned(),
@@ -121,13 +122,13 @@ pub fn number<N: FromStr>(value: &str) -> Result<N, String> {
     value.replace('_', "").parse().map_err(problem)
 }
 
-/// The least and the greatest number that a setting may be.
+/// The minimum and the maximum of the values of a setting.
 pub type Range = (u64, u64);
 
-/// Checks that a number is in its range, if it has one.
+/// Checks that a number is in the range, if there is one.
 ///
 /// # Errors
-/// It is not.
+/// It is not in the range.
 pub fn within(range: Option<Range>, value: &str) -> Result<(), String> {
     match range {
         Some((least, most)) if !(least..=most).contains(&number(value)?) => Err(match most {
@@ -141,7 +142,7 @@ pub fn within(range: Option<Range>, value: &str) -> Result<(), String> {
 /// Parses a time in seconds.
 ///
 /// # Errors
-/// It is none.
+/// It is not a time.
 pub fn duration(value: &str) -> Result<Duration, String> {
     let seconds = value.strip_suffix('s').unwrap_or(value);
     let time = seconds.replace('_', "").parse().ok();

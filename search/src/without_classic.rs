@@ -1,15 +1,16 @@
-//! The values of settings and reports about searches that are not here: without the feature `all-searches` there are none.
+//! The types of settings and reports about searches that are not in this build. Without the feature `all-searches` they
+//! have no values.
 
 use crate::NOT_ALL;
 use std::convert::Infallible;
 use std::fmt;
 
-/// The order of a best-first search: there is none.
+/// The order of a best-first search. It has no value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PrioritySpec(Infallible);
 
 impl PrioritySpec {
-    /// Refuses the text.
+    /// Returns an error: the search is not in this build.
     ///
     /// # Errors
     /// Always.
@@ -34,7 +35,7 @@ pub mod maple {
     use std::fmt;
     use std::str::FromStr;
 
-    /// The identity of an iRoot: there is none.
+    /// The identity of an iRoot. It has no value.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct IRootId(Infallible);
 
@@ -52,7 +53,7 @@ pub mod maple {
         }
     }
 
-    /// The coverage of an exploration: none is measured.
+    /// The coverage of an exploration. It has no value, because no coverage is measured.
     #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
     pub struct IRootCoverage {
         #[serde(skip)]
@@ -60,7 +61,7 @@ pub mod maple {
     }
 
     impl IRootCoverage {
-        /// Names no variable: there is no coverage.
+        /// Is never called: there is no coverage.
         pub fn name_variables(&mut self, _: impl FnMut(&str) -> Option<String>) {
             match self.none {}
         }
@@ -72,7 +73,7 @@ pub mod maple {
         }
     }
 
-    /// A memo that cannot be used: no memo is opened.
+    /// The reason why a memo cannot be used. It has no value, because no memo is opened.
     #[derive(Debug)]
     pub struct MemoError(Infallible);
 
@@ -84,15 +85,15 @@ pub mod maple {
 
     impl std::error::Error for MemoError {}
 
-    /// The options of measuring iRoots: there are none.
+    /// The options of measuring iRoots. It has no value.
     pub struct Options(Infallible);
 
-    /// A session that measures iRoots: there is none.
+    /// A session that measures iRoots. It has no value.
     #[derive(Clone)]
     pub struct Session(Infallible);
 
     impl Session {
-        /// Opens no session: nothing is to be measured.
+        /// Is never called: there are no options.
         ///
         /// # Errors
         /// None.
@@ -100,27 +101,27 @@ pub mod maple {
             match options.0 {}
         }
 
-        /// Returns no monitor: there is no session.
+        /// Is never called: there is no session.
         pub fn observer(&self) -> Box<dyn Monitor> {
             match self.0 {}
         }
 
-        /// Returns no search: there is no session.
+        /// Is never called: there is no session.
         pub fn strategy(&self, _: u64, _: u32) -> Box<dyn Strategy> {
             match self.0 {}
         }
 
-        /// Notes nothing: there is no session.
+        /// Is never called: there is no session.
         pub fn stuck(&self, _: &[Operation]) {
             match self.0 {}
         }
 
-        /// Notes nothing: there is no session.
+        /// Is never called: there is no session.
         pub fn failed(&self) {
             match self.0 {}
         }
 
-        /// Returns no coverage: there is no session.
+        /// Is never called: there is no session.
         pub fn close(&self) -> (IRootCoverage, Option<MemoError>) {
             match self.0 {}
         }

@@ -1,20 +1,21 @@
-//! The workers of one search: those that wait for work, and the end of the search when all of them do.
+//! The workers of one search: waiting for work, and the end of the search, when all of them wait.
 //!
-//! The search defines its [`Work`] and the way to divide it. A mutex guards everything: pieces of work are coarse, and
-//! workers give work away only when another one waits.
+//! The search defines its [`Work`], and how to divide it. One mutex guards everything. That is cheap enough, because
+//! pieces of work are large, and workers give work away only when another one waits.
 
 use intermezzo_engine::strategy::Idle;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// The work of a search that no worker has taken.
+/// The work of a search that has not been taken by a worker.
 ///
-/// A search may have *rounds*: work of the next one is put aside until no worker has work of this one left.
+/// A search may have *rounds*: work of the next round is put aside until no worker has work of this one left.
 pub(crate) trait Work {
-    /// `true` if there is some to take.
+    /// Returns `true` if there is work to take.
     fn is_ready(&self) -> bool;
 
-    /// Begins the next round, if there is no work and all workers wait. Returns `true` if there is some now.
+    /// Begins the next round. It is called if there is no work and all workers wait. Returns `true` if there is work
+    /// now.
     fn next_round(&mut self) -> bool {
         false
     }
@@ -24,40 +25,40 @@ pub(crate) trait Work {
 pub(crate) struct WorkPool<W> {
     state: Mutex<PoolState<W>>,
     changed: Condvar,
-    /// `true` if a worker waits and there is no work for it: a copy for frequent reads.
+    /// `true` if a worker waits and there is no work for it: a copy outside the mutex, because it is read often.
     has_idle_workers: AtomicBool,
 }
 
 /// The guarded part of a [`WorkPool`].
 pub(crate) struct PoolState<W> {
     pub(crate) work: W,
-    /// The number of workers, and the number of those that wait.
+    /// The number of workers, and of those that wait.
     pub(crate) workers: usize,
     waiting: usize,
-    /// `true` if nothing remains, or nothing may be taken any more.
+    /// `true` if no work remains, or none may be taken any more.
     pub(crate) is_over: bool,
 }
 
 impl<W> PoolState<W> {
-    /// Adds a worker, which counts as waiting until it is first used, because it may begin late.
+    /// Adds a worker. It counts as waiting until it is first used, because it may begin late.
     pub(crate) fn add_worker(&mut self) {
         self.workers += 1;
         self.waiting += 1;
     }
 
-    /// Notes that a worker no longer counts as waiting, if it does (`idle`).
+    /// Notes that a worker no longer counts as waiting, if it did (`idle`).
     pub(crate) fn begin(&mut self, idle: &mut bool) {
         self.waiting -= usize::from(std::mem::take(idle));
     }
 
-    /// `true` if all workers but one wait.
+    /// Returns `true` if all workers but one wait.
     pub(crate) fn others_wait(&self) -> bool {
         self.waiting + 1 == self.workers
     }
 }
 
 impl<W: Work> WorkPool<W> {
-    /// Returns the state for one worker, with this work.
+    /// Returns the pool of one worker, with this work.
     pub(crate) fn new(work: W) -> WorkPool<W> {
         WorkPool {
             state: Mutex::new(PoolState {
@@ -75,13 +76,14 @@ impl<W: Work> WorkPool<W> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Removes a worker. If it had work (`busy`), that would be missing: then the search is over, and claims nothing.
+    /// Removes a worker. If it still had work (`busy`), that work would be missing, so the search is over, and claims
+    /// no coverage.
     pub(crate) fn remove_worker(&self, busy: bool, mut idle: bool) {
         let mut state = self.lock();
         state.workers -= 1;
         state.begin(&mut idle);
         state.is_over |= busy;
-        // The waiting workers may be the only ones left.
+        // Perhaps only waiting workers are left, and the search is over.
         self.wake_all(&state);
     }
 
@@ -91,13 +93,13 @@ impl<W: Work> WorkPool<W> {
         self.has_idle_workers.load(Relaxed)
     }
 
-    /// Notes the number of idle workers, after a change of the state.
+    /// Updates `has_idle_workers` after a change of the state.
     pub(crate) fn note_idle(&self, state: &PoolState<W>) {
         let has_idle_workers = state.waiting > 0 && !state.is_over && !state.work.is_ready();
         self.has_idle_workers.store(has_idle_workers, Relaxed);
     }
 
-    /// Wakes a waiting worker, because there is more work.
+    /// Wakes one waiting worker, because there is more work.
     pub(crate) fn wake_one(&self, state: &PoolState<W>) {
         self.note_idle(state);
         if state.waiting > 0 {
@@ -113,7 +115,7 @@ impl<W: Work> WorkPool<W> {
         }
     }
 
-    /// Waits for work. Returns `true` if there may be some to take, and `false` if the search is over.
+    /// Waits for work. Returns `true` if there may be work to take, and `false` if the search is over.
     pub(crate) fn wait(&self, idle: &mut bool) -> bool {
         let mut state = self.lock();
         state.waiting += usize::from(!std::mem::take(idle));
@@ -143,8 +145,8 @@ impl<W: Work> WorkPool<W> {
         }
     }
 
-    /// Returns `true` if there is work, or the search is over. Begins the next round, or ends the search, if all workers
-    /// wait and there is none.
+    /// Returns `true` if there is work, or the search is over. If all workers wait and there is no work, begins the
+    /// next round or ends the search.
     fn is_settled(&self, state: &mut PoolState<W>) -> bool {
         let mut is_ready = state.work.is_ready();
         if !is_ready && !state.is_over && state.waiting == state.workers {

@@ -1,7 +1,7 @@
 //! Call stacks: the functions of the program that are active at a step.
 //!
-//! Noting a stack takes microseconds. Names and places are looked up later, and only if a recording is kept. Stacks need
-//! the feature `hang-places`, and Linux on x86-64 or AArch64. Elsewhere they are empty.
+//! Noting a stack takes microseconds. Names and places are looked up later, and only if a recording is kept. Stacks
+//! need the feature `hang-places`, and Linux on x86-64 or AArch64. Elsewhere they are empty.
 
 #[cfg(all(
     feature = "hang-places",
@@ -15,14 +15,14 @@ use std::path::Path;
 /// A function of the program on a call stack.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Function {
-    /// Its path as far as it is known, without its closures; `a closure` if nothing else is known.
+    /// Its path, without closures, as far as it is known; `a closure` if nothing else is known.
     pub name: String,
     /// The place that it has reached: `file:line:column`.
     pub place: String,
 }
 
-/// The largest number of frames of a stack that are noted, from the innermost. Stacks of a test that calls itself would
-/// otherwise take memory that grows with the square of its depth.
+/// The maximum number of frames of a stack that are noted, from the innermost. Without it, the stacks of a recursive
+/// test would take memory that grows with the square of its depth.
 pub const FRAMES_MAX: usize = 128;
 
 #[cfg(all(
@@ -34,7 +34,7 @@ mod known {
     use super::{FRAMES_MAX, Function, program};
 
     /// Replaces `addresses` by the return addresses on the current stack, innermost first, [`FRAMES_MAX`] at most. It
-    /// allocates: during an execution, call it as a monitor does.
+    /// allocates, so during an execution it may only be called by a monitor.
     pub fn note(addresses: &mut Vec<usize>) {
         addresses.clear();
         // SAFETY: only on Windows does a walk need the lock that `trace` takes. A test that has damaged its stack can
@@ -80,7 +80,8 @@ mod known {
 }
 pub use known::{functions_at, note};
 
-/// The directories of our crates that run code of a test or call it, next to the engine's.
+/// The directories of intermezzo's crates that run code of a test or are called by it, relative to the parent of the
+/// engine's directory.
 const OURS: &[&str] = &[
     "breakpoint/src",
     "cli/overlays",
@@ -99,7 +100,7 @@ pub fn is_ours(file: &Path) -> bool {
     let Some(file) = all.and_then(|all| file.strip_prefix(all).ok()) else {
         return false;
     };
-    // Published crates are next to each other, in directories with their names.
+    // Published crates are in directories next to each other, with the crates' names.
     OURS.iter().any(|directory| file.starts_with(directory))
         || file.to_string_lossy().starts_with("intermezzo-")
 }

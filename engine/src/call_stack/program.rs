@@ -1,4 +1,4 @@
-//! The functions of the program on a call stack, by its debugging information.
+//! The functions of the program on a call stack, from the program's debugging information.
 
 use super::is_ours;
 use crate::site::Place;
@@ -20,18 +20,18 @@ pub(crate) struct ProgramPlace {
     /// The address on the stack.
     #[allow(dead_code, reason = "for leaks, which are seen in unmodified tests only")]
     pub(crate) address: usize,
-    /// The function, by its path as far as it is known, without closures.
+    /// The path of the function, without closures, as far as it is known.
     pub(crate) function: String,
     pub(crate) file: PathBuf,
     pub(crate) line: u32,
     column: u32,
-    /// `true` if it is in a package of the user's, and not in one that cargo has got from elsewhere.
+    /// `true` if it is in a package of the user's, and not in one that cargo has downloaded.
     #[allow(dead_code, reason = "for leaks, which are seen in unmodified tests only")]
     pub(crate) is_users: bool,
 }
 
 impl ProgramPlace {
-    /// Returns the function as texts show it.
+    /// Returns the name of the function, for texts.
     pub(crate) fn described(&self) -> String {
         match self.function.as_str() {
             // A closure's own name is a number.
@@ -40,12 +40,12 @@ impl ProgramPlace {
         }
     }
 
-    /// Returns the place as texts show it: `file:line:column`.
+    /// Returns the place for texts: `file:line:column`.
     pub(crate) fn shown(&self) -> String {
         format!("{}:{}:{}", shown(&self.file).display(), self.line, self.column)
     }
 
-    /// Returns the place as texts show it.
+    /// Returns the place, for texts.
     #[allow(dead_code, reason = "for leaks, which are seen in unmodified tests only")]
     pub(crate) fn place(&self) -> Place {
         Place {
@@ -67,7 +67,7 @@ pub(crate) fn programs(stack: &[usize]) -> Vec<ProgramPlace> {
 /// Returns the places of the program at a return address, innermost first.
 pub(crate) fn returning_to(address: usize) -> Vec<ProgramPlace> {
     let mut frames = Vec::new();
-    // A return address may already be in the next line.
+    // A return address may already belong to the next line.
     resolve_one(address, address.saturating_sub(1), &mut frames);
     places(frames)
 }
@@ -97,14 +97,14 @@ impl Frame {
             return false;
         }
         match &self.file {
-            // With line tables alone, and if it was inlined, a function has a name without its path.
+            // If there are only line tables, an inlined function has a name without its path.
             Some((file, ..)) => {
                 let text = file.to_string_lossy();
                 let of_std = file.starts_with("/rustc/") || text.contains("/rust/library/");
-                // A file that is not Rust belongs to the run-time.
+                // A file that is not Rust belongs to a runtime library.
                 text.ends_with(".rs") && !of_std && !is_ours(file) && !text.contains("/backtrace-")
             }
-            // A name that is not a path is not Rust, or belongs to the run-time.
+            // A name that is not a path is not Rust, or belongs to a runtime library.
             None => owner(&self.name)
                 .split('<')
                 .next()
@@ -124,11 +124,11 @@ const OTHERS: &[&str] = &[
     "backtrace::",
     "intermezzo_engine::",
     "intermezzo_lookalikes::",
-    // That of the look-alikes, which has no path.
+    // The look-alikes' own, which has no path.
     "syscall",
 ];
 
-/// Returns the path of the type that a function belongs to, or of its trait if the type is any; otherwise the
+/// Returns the path of the type whose function this is, or of the trait if the type is a parameter; otherwise the
 /// function's own path.
 fn owner(name: &str) -> &str {
     let Some(implemented) = name.strip_prefix('<') else {
@@ -145,7 +145,7 @@ fn owner(name: &str) -> &str {
 pub(crate) fn resolve(stack: &[usize]) -> Vec<Frame> {
     let mut frames = Vec::new();
     for (at, &address) in stack.iter().enumerate() {
-        // A return address may already be in the next line.
+        // A return address may already belong to the next line.
         let within = if at == 0 {
             address
         } else {
@@ -171,7 +171,7 @@ fn resolve_one(address: usize, within: usize, frames: &mut Vec<Frame>) {
     });
 }
 
-/// Returns a function's name without its closures, whose numbers say nothing.
+/// Returns a function's name without its closures, whose numbers mean nothing to a reader.
 fn plain(name: &str) -> String {
     const NUMBERED: &str = "::{closure#";
     let mut plain = name.replace("::{{closure}}", "");

@@ -1,17 +1,17 @@
 //! The memory model of C++20, which is Rust's, without values out of thin air.
 //!
-//! The model keeps the execution graph: the store that each operation reads, the modification order of each variable, and
-//! the happens-before order of the events. It offers an operation only the stores that leave the graph consistent:
+//! The model keeps the execution graph: the store that each operation reads, the modification order of each variable,
+//! and the happens-before order of the events. It offers an operation only the stores that leave the graph consistent:
 //!
-//! - *coherence*: a task does not read a store that it knows to be overwritten, nor one older than it has read, and its
-//!   stores come after those that it knows;
+//! - *coherence*: a task does not read a store that it knows to be overwritten, nor one that is older than one it has
+//!   read, and its stores come after those that it knows;
 //! - *atomicity*: nothing comes between the store that a read-modify-write reads and its own;
 //! - *sequential consistency* of operations and fences that are `SeqCst` (`sc.rs`).
 //!
-//! Events are added in the order in which tasks run, so no operation reads a store that comes later: there are no cycles
-//! of program order and reads-from, as in load buffering. RC11 forbids them, too (Lahav, Vafeiadis, Kang, Hur and
-//! Dreyer, "Repairing Sequential Consistency in C/C++11", PLDI 2017). Apart from that every consistent graph is reached,
-//! because a store may come before others that were performed earlier.
+//! Events are added in the order in which tasks run, so no operation reads a store that comes later: there are no
+//! cycles of program order and reads-from, as in load buffering. RC11 forbids them, too (Lahav, Vafeiadis, Kang, Hur
+//! and Dreyer, "Repairing Sequential Consistency in C/C++11", PLDI 2017). Apart from that every consistent graph is
+//! reached, because a store may come before others that were performed earlier.
 //!
 //! One thing is left out: a weak exchange that fails although it reads what it expects, from a store that another
 //! read-modify-write follows.
@@ -37,8 +37,8 @@ pub struct Cpp20 {
     /// The operation that is being performed, as far as it is decided.
     reads: Option<u32>,
     stores: Option<(u32, u32)>,
-    /// The knowledge of its task apart from what it acquires, and the knowledge that comes with its store. Both are kept
-    /// for their memory.
+    /// The knowledge of its task without what the operation acquires, and the knowledge that its store passes on. Both
+    /// are kept to reuse their memory.
     clock: VectorClock,
     given: VectorClock,
 }
@@ -53,7 +53,7 @@ struct Graph {
     vars: Vec<Stores>,
 }
 
-/// An event, as far as it matters to others.
+/// An event, with the properties that matter to other events.
 #[derive(Debug)]
 struct Event {
     id: EventId,
@@ -87,7 +87,7 @@ impl Default for Event {
 }
 
 impl Event {
-    /// `true` if this comes before the other in happens-before.
+    /// Returns `true` if this event happens before the other one.
     fn before(&self, other: &Event) -> bool {
         self.id != other.id && other.clock.knows(self.id)
     }
@@ -101,7 +101,7 @@ struct Stores {
     list: Reused<Store>,
     /// For each task the stores that its events read or made, with their indexes.
     seen: Vec<Vec<(u32, u32)>>,
-    /// The place of the last value that was there without an operation: what is older cannot be read.
+    /// The place of the last value that was written without an operation. Older stores cannot be read.
     base: u32,
 }
 
@@ -110,9 +110,9 @@ struct Stores {
 struct Store {
     /// Its index in the modification order.
     place: u32,
-    /// The knowledge that came with it.
+    /// The knowledge that it passes on to those that acquire it.
     given: VectorClock,
-    /// `true` if a read-modify-write comes right after it.
+    /// `true` if a read-modify-write directly follows it.
     is_followed: bool,
 }
 
@@ -125,14 +125,14 @@ impl Store {
 }
 
 impl Stores {
-    /// Adds a value that is there without an operation, as the newest.
+    /// Adds a value that was written without an operation, as the newest store.
     fn add_plain(&mut self) {
         self.base = self.order.len() as u32;
         self.order.push(self.list.len() as u32);
         self.list.add().begin(self.base, &VectorClock::new());
     }
 
-    /// Adds a store of an event right after another one.
+    /// Adds a store of an event directly after another one.
     fn add(&mut self, after: u32, given: &VectorClock) {
         let at = self.place(after) as usize + 1;
         self.order.insert(at, self.list.len() as u32);
@@ -142,7 +142,7 @@ impl Stores {
         }
     }
 
-    /// Forgets all; the memory is kept.
+    /// Forgets everything; the memory is kept.
     fn clear(&mut self) {
         self.order.clear();
         self.list.clear();
@@ -154,11 +154,12 @@ impl Stores {
         self.list[store as usize].place
     }
 
-    /// Returns the place of the newest store that something with this knowledge knows to be read or made.
+    /// Returns the place of the newest store that was read or made by an event in this clock.
     fn floor(&self, clock: &VectorClock) -> u32 {
         let of_task = |(task, seen): (usize, &Vec<(u32, u32)>)| {
             let known = clock.get(TaskId(task as u32));
-            // What a task sees never gets older. Mostly all of it is known.
+            // The stores that a task reads and makes never get older, so its last known one is the newest. Usually all
+            // are known.
             let last = match seen.last() {
                 Some(last) if last.0 > known => {
                     let count = seen.partition_point(|&(index, _)| index <= known);
@@ -190,7 +191,7 @@ impl Graph {
         stores
     }
 
-    /// Adds an event to those of its task, and returns it to be filled.
+    /// Adds an event to those of its task, and returns it to be filled in.
     fn add(&mut self, id: EventId) -> &mut Event {
         let (task, number) = (id.task.index(), self.events.len() as u32);
         if self.tasks.len() <= task {
@@ -204,7 +205,7 @@ impl Graph {
 }
 
 impl Cpp20 {
-    /// Returns `true` if one event happens before the other; `false` if the later one was not observed.
+    /// Returns `true` if `earlier` happens before `later`; `false` if `later` was not observed.
     pub(super) fn happens_before(&self, earlier: EventId, later: EventId) -> bool {
         let of_task = self.graph.tasks.get(later.task.index());
         let mut of_task = of_task.into_iter().flatten();
@@ -219,7 +220,7 @@ impl Cpp20 {
         self.clock.know(task, index);
     }
 
-    /// Adds an operation on an atomic to the stores of its variable, and passes on what came with them.
+    /// Adds an operation on an atomic to the stores of its variable, and passes on the knowledge that comes with them.
     fn add_to_var(&mut self, event: &SyncVarAccess, reads: Option<u32>, stores: Option<(u32, u32)>) {
         let EventId { task, index } = event.event;
         let list = self.graph.stores(event.var);
@@ -280,7 +281,7 @@ impl MemoryModel for Cpp20 {
     }
 
     fn is_consistent(&mut self, access: &MemoryAccess, values: &[u64], listed: u32) -> bool {
-        // What reads or becomes the newest store adds nothing before other events.
+        // An operation that reads or becomes the newest store does not come before any other event.
         if self.sc.is_empty() || self.graph.stores(access.var).order.last() == Some(&listed) {
             return true;
         }

@@ -1,5 +1,5 @@
-//! The operations of an execution with the stores that they read: enough to see which stores were newer, and which
-//! orderings would forbid the execution.
+//! The operations of an execution with the stores that they read: enough to find the stores that were newer, and the
+//! orderings that would forbid the execution.
 
 use super::{Cpp20, MemoryAccess, MemoryModel, MemoryOp, RaisedOrders};
 use intermezzo_sdk::{EventId, MemoryOrder, SyncVar, SyncVarAccess, SyncVarOp};
@@ -30,11 +30,11 @@ pub(crate) struct Performed {
     pub(crate) kind: MemoryOp,
     /// The store that it reads.
     pub(crate) reads: Option<u32>,
-    /// The store right after which its own comes, if it stores.
+    /// The store that its own store directly follows, if it stores.
     pub(crate) after: Option<u32>,
 }
 
-/// An operation that read, or came right after, another store than the newest.
+/// An operation that read or directly followed a store that was not the newest.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StaleOperation {
     /// The operation that made the store that was read; `None` for a value that no operation has stored, and for an
@@ -44,7 +44,7 @@ pub struct StaleOperation {
     pub newer: Vec<EventId>,
 }
 
-/// The stores to a variable, by number: which operation made each, and their modification order.
+/// The stores to a variable, by number: the operation that made each, and their modification order.
 #[derive(Clone, Default)]
 struct Order {
     makers: Vec<Option<EventId>>,
@@ -112,21 +112,21 @@ impl ExecutionGraph {
         stale
     }
 
-    /// Returns `true` if the memory model of C++20 allows this execution with stronger orderings, too. Every operation reads
-    /// the same then, so the test takes the same course.
+    /// Returns `true` if the memory model of C++20 allows this execution with stronger orderings, too. Every operation
+    /// then reads the same value, so the test behaves in the same way.
     pub fn is_allowed(&self, raised: &RaisedOrders) -> bool {
         self.perform(raised).is_some()
     }
 
-    /// Returns `true` if with stronger orderings one event happens before the other in this execution, or if the
-    /// execution is not allowed then.
+    /// Returns `true` if, with stronger orderings, `earlier` happens before `later` in this execution, or the execution
+    /// is not allowed.
     pub fn is_ordered(&self, raised: &RaisedOrders, earlier: EventId, later: EventId) -> bool {
         self.perform(raised)
             .is_none_or(|model| model.happens_before(earlier, later))
     }
 
-    /// Performs this execution with stronger orderings. Returns the model at its end; `None` if the model does not allow
-    /// the execution.
+    /// Performs this execution with stronger orderings. Returns the model at its end; `None` if the model does not
+    /// allow the execution.
     fn perform(&self, raised: &RaisedOrders) -> Option<Cpp20> {
         let mut model = Cpp20::default();
         model.begin();
@@ -155,8 +155,8 @@ impl ExecutionGraph {
         Some(model)
     }
 
-    /// Performs an operation with the stores that were chosen for it; `next` is the number of its own store. Returns `false`
-    /// if the model does not allow that.
+    /// Performs an operation with the stores that were chosen for it; `next` is the number of its own store. Returns
+    /// `false` if the model does not allow that.
     fn takes(&self, model: &mut Cpp20, access: &SyncVarAccess, performed: &Performed, next: u32) -> bool {
         let failure = access.order;
         let access = MemoryAccess {

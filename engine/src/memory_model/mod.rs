@@ -1,4 +1,4 @@
-//! The seam to memory models, which say what a load may read; and [`Cpp20`], the one that ships.
+//! The interface to memory models, which determine what a load may read; and [`Cpp20`], the one that ships.
 //!
 //! Without a model, executions are sequentially consistent: operations on an atomic read the newest store. With one
 //! ([`Executor::read_by`](crate::runtime::Executor::read_by)), each read is a choice of the search among the stores
@@ -7,7 +7,7 @@
 //! Tasks still run one after the other, so stores are performed in some order. The order in which they become the
 //! values of their variable, the *modification order*, is the model's.
 //!
-//! An [`ExecutionGraph`] is an execution with the stores that were chosen. It says whether stronger orderings
+//! An [`ExecutionGraph`] is an execution with the stores that were chosen. It shows whether stronger orderings
 //! ([`RaisedOrders`]) would forbid the execution.
 
 mod cpp20;
@@ -35,7 +35,7 @@ pub struct MemoryAccess {
 }
 
 impl MemoryAccess {
-    /// Returns `true` if the operation stores, given the value that it reads, or after whose store its own comes.
+    /// Returns `true` if the operation stores, given the value of the store that it reads or follows.
     pub fn writes(&self, value: u64) -> bool {
         match self.kind {
             MemoryOp::Load | MemoryOp::FailedExchange { .. } => false,
@@ -52,7 +52,7 @@ pub enum MemoryOp {
     Load,
     /// A store.
     Store,
-    /// A read and a write that nothing comes between.
+    /// An atomic read-modify-write that always writes.
     Modify,
     /// A compare-exchange. It writes only if it reads `expected`; otherwise it is a load.
     Exchange {
@@ -83,22 +83,23 @@ pub trait MemoryModel: Send {
     /// Lists the stores that an operation may read; `values` are those of all stores to its variable, by number. The
     /// first is the default. At least one must be listed, and each once.
     ///
-    /// An operation that writes what it reads, or compares with it, must read a store that no read-modify-write follows yet.
+    /// An operation that writes what it reads, or compares with it, must read a store that no read-modify-write follows
+    /// yet.
     ///
-    /// The list may depend only on the stores to the variable and on what the task knows, so that operations on different
-    /// variables commute. [`is_consistent`](Self::is_consistent) may depend on more.
+    /// The list may depend only on the stores to the variable and on what the task knows, so that operations on
+    /// different variables commute. [`is_consistent`](Self::is_consistent) may depend on more.
     fn readable(&mut self, read: &MemoryAccess, values: &[u64], readable: &mut Vec<u32>);
 
     /// Notes that the operation reads this store. An exchange that reads the expected value then also stores, unless it
-    /// fails without a reason.
+    /// fails spuriously.
     fn reads(&mut self, read: &MemoryAccess, store: u32);
 
-    /// Lists the stores right after which a store may come in the modification order. The first is the default. At
+    /// Lists the stores that a new store may directly follow in the modification order. The first is the default. At
     /// least one must be listed, and each once. It is not called for an operation that also reads. What holds for
     /// [`readable`](Self::readable) holds for this list, too.
     fn places(&mut self, write: &MemoryAccess, places: &mut Vec<u32>);
 
-    /// Returns `false` if the operation cannot read the listed store of this number, or come right after it, because of
+    /// Returns `false` if the operation cannot read or directly follow the listed store of this number, because of
     /// operations on other variables. The default of the list is always consistent, and no execution continues from an
     /// inconsistent one.
     ///
@@ -106,11 +107,11 @@ pub trait MemoryModel: Send {
     /// consistent with some operations is consistent with fewer. `values` are those of all stores to the variable.
     fn is_consistent(&mut self, access: &MemoryAccess, values: &[u64], listed: u32) -> bool;
 
-    /// Notes a store, right after that other one. Returns `true` if no other store to the variable is newer.
+    /// Notes a store that directly follows `after`. Returns `true` if no other store to the variable is newer.
     fn stores(&mut self, write: &MemoryAccess, store: u32, after: u32) -> bool;
 
-    /// Notes that the newest store is now a value that was written without an operation: by a task that alone had the
-    /// variable. Nothing older can be read from now on.
+    /// Notes that the newest store is now a value that was written without an operation, by a task with exclusive
+    /// access to the variable. No older store can be read from now on.
     fn overwrites(&mut self, var: SyncVar);
 
     /// Notes the next event of the execution, of any kind. Operations on atomics have been announced by `reads` and

@@ -9,9 +9,9 @@ use intermezzo_sdk::{MemoryOrder, SyncVarOp};
 pub struct Event {
     /// The place in the source where the operation was called.
     pub site: Site,
-    /// Values read and written, as bits.
+    /// The value read, as bits, or 0.
     pub read: u64,
-    /// The value written, or 0.
+    /// The value written, as bits, or 0.
     pub written: u64,
     /// The task that performed it.
     pub task: u32,
@@ -21,7 +21,7 @@ pub struct Event {
     pub var: u32,
     /// The operation.
     pub op: SyncVarOp,
-    /// Its memory order.
+    /// Its memory ordering.
     pub order: MemoryOrder,
     /// `true` if it counts as not having happened: it belongs to a failed round of a loop.
     pub elided: bool,
@@ -46,13 +46,13 @@ impl Event {
     }
 }
 
-/// The events of an execution, in order. The next execution overwrites the entries in place, which is faster than adding
-/// new ones.
+/// The events of an execution, in order. The next execution overwrites the entries in place, which is faster than
+/// adding new ones.
 #[derive(Default)]
 pub(crate) struct Events {
     entries: Vec<Event>,
     used: usize,
-    /// The number of events that must equal those of the execution before, whose entries are still there for
+    /// The number of events that must equal those of the previous execution, whose entries are still there for
     /// comparison.
     known: usize,
     /// The first event that differs, and its former value.
@@ -68,12 +68,12 @@ impl Events {
         self.preempting.clear();
     }
 
-    /// Returns the first event that differs from the execution before under the same choices, with its former value.
+    /// Returns the first event that differs from the previous execution under the same choices, with its former value.
     pub(crate) fn differs(&self) -> Option<(usize, Event)> {
         self.differs
     }
 
-    /// Returns the number of events so far, from the first, that are like those of the execution before: the same
+    /// Returns the number of events so far, from the first, that match those of the previous execution: the same
     /// operation at the same place by the same task. Values may differ.
     pub(crate) fn alike(&self) -> usize {
         self.known.min(self.used)
@@ -112,8 +112,9 @@ impl Events {
             // The other fields have been compared.
             (entry.read, entry.written, entry.elided) = (read, written, false);
         } else {
-            // Nothing takes the event's address, so its fields go from registers directly to their places. If it were put
-            // together elsewhere and copied in larger pieces, each copy would wait for the stores before it.
+            // The fields go from registers directly to their places, because the event's address is not taken. If the
+            // event were assembled elsewhere and copied in larger pieces, each copy would wait for the stores before
+            // it.
             *entry = Event {
                 site: access.site,
                 read,

@@ -12,7 +12,7 @@ use std::sync::Arc;
 pub struct Access {
     /// The operation.
     pub op: SyncVarOp,
-    /// Its memory order.
+    /// Its memory ordering.
     pub order: MemoryOrder,
     /// The variable, or `SyncVar::NONE.0`.
     pub var: u32,
@@ -21,7 +21,7 @@ pub struct Access {
 }
 
 impl Access {
-    /// Returns an operation on a variable that has no memory order.
+    /// Returns an operation on a variable, without a memory ordering.
     #[inline(always)]
     pub fn new(op: SyncVarOp, var: u32, site: Site) -> Access {
         Access {
@@ -68,7 +68,7 @@ pub struct Pending {
     /// `true` if there is a schedule point before it. An operation that commutes with all others needs none: it happens
     /// as soon as it can.
     pub visible: bool,
-    /// `true` if it may continue although no gate opens: by a time-out.
+    /// `true` if it may also continue by a time-out.
     pub may_time_out: bool,
 }
 
@@ -79,9 +79,10 @@ pub struct WaitsAt {
     pub address: usize,
     /// The variable there.
     pub var: u32,
-    /// It is woken by those that have one of these bits.
+    /// It is woken by wake-ups with one of these bits.
     pub bits: u32,
-    /// The number of events before, the beginning of its task among them: those that came first are woken first.
+    /// The number of events before the wait, which include the beginning of its task. Tasks that came first are woken
+    /// first.
     pub since: NonZero<u32>,
 }
 
@@ -106,15 +107,15 @@ pub struct Local {
     pub value: Option<Box<dyn Any>>,
 }
 
-/// The time at which a wait with a limit may time out.
+/// The condition under which a wait with a limit may time out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TimesOut {
-    /// When its time has come.
+    /// When its deadline is reached.
     #[default]
     InTime,
     /// At any time.
     Early,
-    /// When its time has come, because the environment's bound allows no more.
+    /// When its deadline is reached, because the environment's bound does not allow an early time-out.
     Capped,
     /// When no other task can do anything: no time passes.
     AtRest,
@@ -129,7 +130,7 @@ pub struct Adversities {
     pub(crate) try_locks: u32,
     /// The number of waits that ended spuriously.
     pub(crate) spurious_wakeups: u32,
-    /// The number of waits that may time out early: chosen when they began.
+    /// The number of waits that may time out early, which is chosen when they begin.
     pub(crate) timeouts: u32,
     /// The number of allocations that got the address of memory that was freed.
     #[allow(dead_code, reason = "for the arena")]
@@ -193,19 +194,21 @@ pub struct Task {
     pub(crate) preferred: bool,
     /// The number of panics that it was unwinding from when it was suspended or crashed.
     pub unwinding: u32,
-    /// `true` if it takes no step unless it is withdrawn.
+    /// `true` if it is held: it takes no step unless it is withdrawn.
     pub(crate) held: bool,
     /// `true` if it was withdrawn: its next operation unwinds it.
     pub(crate) withdrawn: bool,
     /// `true` if teardown has unwound it.
     pub(crate) abandoned: bool,
-    /// `true` if its closure has returned and it is dropping what the closure left.
+    /// `true` if it must not unwind: its closure has returned and it is dropping its values, or it is in code that must
+    /// not be unwound.
     pub(crate) finishing: bool,
-    /// The number of events when its closure returned, `None` before; and `true` if a query found it ended.
+    /// The number of events when its closure returned; `None` before.
     pub(crate) over_at: Option<NonZero<u32>>,
+    /// `true` if a query found it ended.
     pub(crate) found_ended: bool,
-    /// The number of times that time has passed since then because no task could continue, as far as no early time-out
-    /// has accounted for it.
+    /// The number of times since its closure returned that time has passed because no task could continue, without
+    /// those that were counted as early time-outs.
     pub(crate) passed_since_over: u32,
     /// `true` if it waits for tasks that borrow from it, so that it must not unwind before they end.
     pub(crate) pinned_by_scope: bool,
@@ -213,13 +216,13 @@ pub struct Task {
     pub(crate) operations_cleared: u32,
     /// `true` if no handle on it is left.
     pub(crate) detached: bool,
-    /// `true` if it was created in a scope, which waits for its closure alone.
+    /// `true` if it was created in a scope, which waits only for its closure.
     pub(crate) in_scope: bool,
-    /// The task that drops its thread-local values, if that is another one.
+    /// The task that drops its thread-local values in its place, if there is one.
     pub(crate) heir: Option<u32>,
     /// The task whose thread-local values or result it drops. In std both are one thread.
     pub(crate) heir_of: Option<u32>,
-    /// The task that drops its result, if that is another one that stands for it, and no scope has waited for that.
+    /// The task that drops its result in its place, if there is one, and no scope has waited for that task yet.
     pub(crate) result_heir: Option<u32>,
     /// `true` if there were thread-local values when its closure returned.
     pub(crate) had_locals: bool,
@@ -228,7 +231,7 @@ pub struct Task {
     /// `true` if it began although the task before it in its group had taken no step: its next operation is that
     /// task's.
     pub(crate) begun_at_rest: bool,
-    /// The reader-writer locks that it reads, each as often as it has taken it.
+    /// The reader-writer locks that it holds to read, each as often as it has taken it.
     pub(crate) shares: Vec<u32>,
     /// `true` if it panicked, and the payload may have a destructor.
     pub(crate) payload_drops: bool,
@@ -367,6 +370,6 @@ pub mod gate {
     pub(crate) const PASSED: Gates = 8;
     /// It waits until no other task can do anything. This gate is never open.
     pub(crate) const QUIET: Gates = 16;
-    /// It waits for what does not happen.
+    /// It waits for something that never happens.
     pub const NEVER: Gates = 32;
 }

@@ -1,4 +1,4 @@
-//! A set of tasks: one word while there are at most 64 of them, more words beyond.
+//! A set of tasks: one word for the first 64, and more words only if there are more tasks.
 
 /// A set of task numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

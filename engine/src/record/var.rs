@@ -1,9 +1,9 @@
 //! The engine's side of the objects through which tasks synchronise: their gates, and the tasks that wait at them.
 //!
-//! Every blocking operation is one idea: *an operation passes when one of its gates is open*. The front end that owns
-//! an object opens and closes its gates as part of the operations it performs. A free lock has its gate open; an empty
-//! channel has its receiving gate closed. The engine updates the set of enabled tasks, and needs to know nothing else about
-//! locks, channels or barriers.
+//! All blocking operations follow one rule: *an operation passes when one of its gates is open*. The front end that
+//! owns an object opens and closes its gates as part of the operations it performs. A free lock has its gate open; an
+//! empty channel has its receiving gate closed. The engine updates the set of enabled tasks, and needs to know nothing
+//! else about locks, channels or barriers.
 
 use super::task_set::TaskSet;
 use crate::site::Site;
@@ -14,7 +14,7 @@ pub type Gates = u8;
 /// The number of bits of an identity that hold the variable's number; the others hold the execution's epoch.
 pub(crate) const VAR_BITS: u32 = 22;
 
-/// The largest number of variables in one execution: more would not fit an identity.
+/// The maximum number of variables in one execution: more would not fit an identity.
 pub(crate) const VARS_MAX: usize = 1 << VAR_BITS;
 
 /// No task: the variable has no owner.
@@ -47,13 +47,13 @@ pub enum VarKind {
     Cell,
     /// A waker of a future.
     Waker,
-    /// An object whose operations the test itself names.
+    /// An object whose operations are named by the test itself.
     Operations,
     /// Freed memory of one size, which allocations may get.
     Heap,
     /// Virtual time.
     Clock,
-    /// A synchronisation primitive of the test's own, and the kind that it says it is.
+    /// A synchronisation primitive of the test's own, with the name that the test gives its kind.
     Primitive(&'static str),
     /// The schedule points that the test announces.
     Points,
@@ -99,7 +99,7 @@ pub struct Var {
     pub ordinal: u32,
     /// The place of its first use; `None` if that is not known, or if it is a task's own variable.
     pub first_site: Option<Site>,
-    /// The object's address and size at its first use; nothing if that is not known.
+    /// The object's address and size at its first use; `None` if they are not known.
     pub(crate) memory: Option<(usize, usize)>,
     /// The holder of a lock, and the place where it was locked: for reports of deadlocks.
     pub owner: u32,
@@ -117,18 +117,18 @@ const _: () = assert!(size_of::<Var>() == 128);
 pub(crate) struct Reading {
     /// `true` if a task has taken it to write and would have waited for it.
     pub awaited: bool,
-    /// `true` if a task took it to read that could not, or might not, if a writer waited.
+    /// `true` if a task took it to read that could not, or perhaps could not, have done so while a writer waited.
     pub passed: bool,
-    /// `true` if a task that reads waited for something.
+    /// `true` if a task waited for something while it held the lock to read.
     pub held: bool,
-    /// A task that reads.
+    /// A task that took the lock to read.
     pub reader: Option<u32>,
-    /// `true` if another task reads, too.
+    /// `true` if another task took it to read, too.
     pub several: bool,
 }
 
 impl Reading {
-    /// Returns `true` if it may make a difference whether a writer that waits keeps out readers.
+    /// Returns `true` if it may make a difference whether a waiting writer keeps out readers.
     pub(crate) fn depends_on_priority(self) -> bool {
         self.awaited && (self.passed || self.held && self.several)
     }

@@ -1,11 +1,10 @@
 //! Failures and spurious wake-ups that the environment may cause: choices within a step, bounded in each task.
 //!
-//! Only a task's own past decides if the environment may act in it, and nothing that other tasks do. So operations
-//! commute as if the environment did nothing, and reductions stay sound. The exception is loops that are assumed to
-//! wait: see `note_adversity`.
+//! Only a task's own past decides if the environment may act in it. So operations commute as if the environment did
+//! nothing, and reductions stay sound. The exception is loops that are assumed to wait: see `note_adversity`.
 //!
-//! A wait that ends spuriously ends at once, and nothing is missed by that. Until the wait ends, no other task may have
-//! notified it: it would have ended for that reason. And the task's next operation has a schedule point of its own.
+//! A wait that ends spuriously ends at once, and no behaviour is missed by that. If another task notified it first, it
+//! would end for that reason. And the task's next operation has a schedule point of its own.
 
 use super::outcome::Capped;
 use super::{Engine, Runtime};
@@ -42,7 +41,7 @@ impl Engine {
     }
 
     /// Decides whether a wait that begins ends spuriously. Returns `true` if it does: the front end records it as begun
-    /// and ended. As after any wait, it is no preemption if another task continues.
+    /// and ended. As after any wait, a switch to another task is not a preemption.
     #[cfg_attr(feature = "unmodified", inline(never))]
     #[cfg_attr(not(feature = "unmodified"), inline)]
     pub fn wakes_spuriously(self) -> bool {
@@ -50,7 +49,7 @@ impl Engine {
             ChoiceKind::Wake,
             |bounds| bounds.spurious_wakeups,
             |so_far| &mut so_far.spurious_wakeups,
-            // It is noted where the wait lasts.
+            // That is noted when the wait begins: see `Runtime::block`.
             |_| (),
         );
         if spurious {
@@ -68,7 +67,7 @@ impl Engine {
         } else if self.choose(ChoiceKind::Wake, 2) == 0 {
             TimesOut::InTime
         } else {
-            // No other event shows it before the time is up.
+            // No other event shows the choice before the time is over.
             self.commit(Access::nowhere(SyncVarOp::Choice, site), 1, 0);
             TimesOut::Early
         };
@@ -108,22 +107,23 @@ impl Engine {
         true
     }
 
-    /// Notes an operation on an atomic with this ordering. One that is weaker than `SeqCst` could read another value under a
-    /// memory model.
+    /// Notes an operation on an atomic with this ordering. One that is weaker than `SeqCst` could read another value
+    /// under a memory model.
     #[cfg_attr(feature = "unmodified", inline(never))]
     #[cfg_attr(not(feature = "unmodified"), inline(always))]
     pub fn note_order(self, order: MemoryOrder) {
         self.with(|rt| rt.world.capped.weaker_orders |= order != MemoryOrder::SeqCst);
     }
 
-    /// Notes a look at something that other tasks change, with this ordering: at a reference count, the end of a task, poison,
-    /// or a lock that another task holds. If it orders nothing, later operations could read values from before the changes under a memory model.
+    /// Notes a read, with this ordering, of something that other tasks change: a reference count, the end of a task,
+    /// poison, or a lock that another task holds. If the read orders nothing, later operations could read values from
+    /// before the change under a memory model.
     pub fn note_look(self, order: MemoryOrder) {
         let orders_nothing = matches!(order, MemoryOrder::Relaxed | MemoryOrder::None);
         self.with(|rt| rt.world.capped.weaker_orders |= orders_nothing);
     }
 
-    /// Notes that the test has the system order all its tasks at once.
+    /// Notes that the test uses a barrier of the system that orders all its tasks at once.
     pub fn note_barrier(self) {
         self.with(|rt| rt.world.capped.barriers = true);
     }
@@ -138,7 +138,7 @@ impl Engine {
 
 impl Runtime {
     /// Notes that the environment may act here. A round of a loop may fail for that reason alone. Where loops are
-    /// assumed to wait, only caching does not take such a round for a wait, so it takes over.
+    /// assumed to wait, other reductions would mistake such a round for a wait, so caching takes over.
     fn note_adversity(&mut self) {
         if self.record.trace.has_voids() {
             let access = self.tasks.current_task().pending.access;

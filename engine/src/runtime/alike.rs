@@ -1,14 +1,14 @@
-//! The reasons for which an execution may differ from the one before it under the same choices.
+//! Possible reasons why an execution differs from the previous one under the same choices.
 //!
-//! std iterates over hash tables in another order each time, which no schedule determines. The keys that std counts up
-//! show whether the test creates any. std draws keys for each thread, and adds one to one of them for each
-//! `RandomState`. So the keys of two that are made one after the other differ by one, unless others were made in
-//! between.
+//! std iterates over hash tables in a different order each time, which no schedule determines. The keys of
+//! `RandomState` show whether the test creates any tables: std draws keys once for each thread, and adds one to one of
+//! them for each `RandomState`. So the keys of two states that are made one after the other differ by one, unless
+//! others were made in between.
 
 use super::Unlike;
 use std::hash::RandomState;
 
-/// The number of the current execution, and evidence of the reason for which it may depart.
+/// The number of the current execution, and evidence of the reason why it may depart.
 #[derive(Debug, Default)]
 pub(super) struct Alike {
     /// The number of this execution in its exploration, from 1.
@@ -17,7 +17,7 @@ pub(super) struct Alike {
     attempts: u64,
     /// The sum of the keys when it began.
     keys: u64,
-    /// It has called the system.
+    /// `true` if it has called the system.
     calls_system: bool,
 }
 
@@ -46,7 +46,8 @@ impl Alike {
         self.calls_system = true;
     }
 
-    /// Returns the possible reasons for the departure of the execution. `unmodified` says that the test was not written for us.
+    /// Returns the possible reasons for the departure of the execution. `unmodified` is `true` if the test was not
+    /// written for intermezzo.
     pub(super) fn told(&self, unmodified: bool) -> Unlike {
         let (now, next) = (keys(), keys());
         let counts_up = next.wrapping_sub(now) == 1;
@@ -60,7 +61,7 @@ impl Alike {
     }
 }
 
-/// Returns the sum of the keys of a new `RandomState`: it is not promised which of them counts up.
+/// Returns the sum of the keys of a new `RandomState`: std does not specify which of them is incremented.
 fn keys() -> u64 {
     // SAFETY: it is as long as two integers, which is checked when this is compiled, and nothing else.
     let keys: [u64; 2] = unsafe { std::mem::transmute(RandomState::new()) };

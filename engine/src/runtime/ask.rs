@@ -1,4 +1,4 @@
-//! Questions to the strategy: which alternative of a choice to take.
+//! Requests to the strategy for decisions: which alternative of a choice to take.
 
 use super::Runtime;
 use super::execution_record::ExecutionRecord;
@@ -55,8 +55,9 @@ impl Runtime {
         }
     }
 
-    /// Does the work of [`tell_only_alternative`](Self::tell_only_alternative) for an enabled task. The candidates are made
-    /// here: passed in memory, their parts are written one by one and read as a whole, for which the processor waits.
+    /// Does the same as [`tell_only_alternative`](Self::tell_only_alternative) for an enabled task. The candidates are
+    /// made here and not passed in memory: their parts would be written one by one and read as a whole, which stalls
+    /// the processor.
     #[inline(never)]
     pub(super) fn tell_only_enabled(&mut self, goes_on: bool, others: u64) -> bool {
         self.show_only_alternative(goes_on, self.enabled_candidates(goes_on, others))
@@ -74,8 +75,8 @@ impl Runtime {
         self.ask(ChoiceKind::Task, goes_on, alternatives, candidates)
     }
 
-    /// Shows the strategy a point with only one alternative, because it needs every step. Returns `false` if the strategy
-    /// gives the execution up.
+    /// Shows the strategy a point with only one alternative, because it needs every step. Returns `false` if the
+    /// strategy abandons the execution.
     #[inline(never)]
     pub(super) fn tell_only_alternative(&mut self, goes_on: bool, candidates: Candidates<'_>) -> bool {
         self.show_only_alternative(goes_on, candidates)
@@ -111,17 +112,17 @@ impl Runtime {
         candidates: Candidates<'_>,
     ) -> Option<u32> {
         let prescribed = self.decisions.take_prescribed(kind, preempts, alternatives);
-        let taken = prescribed.or_else(|| self.decide_anew(kind, preempts, alternatives, candidates));
+        let taken = prescribed.or_else(|| self.ask_out_of_line(kind, preempts, alternatives, candidates));
         if preempts && taken.is_some_and(|taken| taken != 0) {
             self.note_preemption();
         }
         taken
     }
 
-    /// Returns the strategy's decision; `None` if another was prescribed, or none was expected. It is large and rarely called,
-    /// so it is not inlined.
+    /// Returns the strategy's decision; `None` if another was prescribed, or none was expected. Not inlined, because it
+    /// is large and rarely called.
     #[inline(never)]
-    fn decide_anew(
+    fn ask_out_of_line(
         &mut self,
         kind: ChoiceKind,
         preempts: bool,
@@ -160,7 +161,7 @@ impl Runtime {
         taken
     }
 
-    /// Stops the execution if the strategy gives it up, which returned no alternative. Returns `true` if it does.
+    /// Stops the execution if the strategy, which returned no alternative, abandons it. Returns `true` if it does.
     #[cold]
     fn given_up(&mut self) -> bool {
         // Where choices were prescribed, the strategy was not asked.
@@ -171,7 +172,7 @@ impl Runtime {
         given_up
     }
 
-    /// Stops the execution, because it reached this choice and another was prescribed, or none was expected.
+    /// Stops the execution, because it reached this choice while another was prescribed, or none was expected.
     #[cold]
     fn diverged(&mut self, found: Choice) {
         if self.record.events.differs().is_some() {

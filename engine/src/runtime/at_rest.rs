@@ -1,13 +1,13 @@
 //! Waits until no other task can do anything.
 //!
-//! Such a wait is one with a limit, whose gate is never open. Its deadline comes after all others, and no time passes
-//! when it ends. So it ends when every other task has ended, waits for something that does not happen, or is parked in a
-//! loop that waits. If several tasks wait so, they are released together, and continue in any order.
+//! Such a wait has a time limit, and its gate is never open. Its deadline comes after all others, and no time passes
+//! when it ends. So it ends when every other task has ended, waits for something that does not happen, or is parked in
+//! a loop that waits. If several tasks wait in this way, they are released together, and continue in any order.
 //!
-//! The step in which one continues comes after all that happened before, as that of a time-out that comes because no
-//! other task can continue. Partial-order reductions plan steps from the accesses of others. They do not see here what
-//! it would take that the wait ends earlier. So happens-before caching takes over from them, which takes every
-//! alternative there is (`SoundReduction::of`).
+//! The step in which such a task continues is ordered after everything before it, like a time-out that happens because
+//! no other task can continue. Partial-order reductions plan steps from the accesses of others, which do not show them
+//! how the wait could end earlier. So happens-before caching, which tries every alternative, takes over from them
+//! (`SoundReduction::of`).
 
 use super::Engine;
 use crate::record::{Access, WaitLimits, gate};
@@ -30,7 +30,7 @@ impl Engine {
             deadline: Some(AT_REST),
             ..WaitLimits::default()
         };
-        // It waits at its own variable, and accesses none.
+        // It waits at its own variable, but accesses no variable.
         self.enter_gated(
             Access::new(SyncVarOp::Quiesce, own, site),
             gate::QUIET,

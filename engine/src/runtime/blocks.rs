@@ -1,8 +1,8 @@
 //! Blocks of memory that the test allocates in an execution.
 //!
-//! Freed memory of the allocator is kept until the execution ends. So a double free is a finding and does no harm. And
+//! Freed memory of the allocator is kept until the execution ends. So a double free is a finding and does no harm, and
 //! no address is used twice, so that executions do not depend on the allocator. Memory that the test never frees is
-//! freed then, too.
+//! freed at the end, too.
 
 use super::{Engine, Runtime};
 use crate::site::Site;
@@ -19,12 +19,12 @@ pub(super) struct Block {
     /// The task that asked for it, and its index among that task's blocks of this kind: its stable name.
     pub(super) user: u32,
     pub(super) ordinal: u32,
-    /// The place where it was made, and the user's last event before.
+    /// The place where it was allocated, and the user's last event before that.
     pub(super) site: Site,
     pub(super) after: u32,
     /// `true` once monitors were notified of it.
     pub(super) is_told: bool,
-    /// `false` once a block of another source than the allocator was given back.
+    /// `false` once a block that is not the allocator's was released.
     is_in_use: bool,
 }
 
@@ -34,7 +34,7 @@ pub(super) struct Blocks {
     list: Vec<Block>,
     /// The allocator's blocks, by address. No two overlap, because none is freed.
     heap: BTreeMap<usize, u32>,
-    /// Other blocks in use, up to the block of number `settled`. They are entered when a lookup needs them.
+    /// Other blocks in use, among the first `settled` blocks. They are added when a lookup needs them.
     shared: BTreeMap<usize, u32>,
     settled: usize,
     /// The number of blocks of each kind that each task asked for.
@@ -68,7 +68,7 @@ impl Blocks {
         !self.heap.is_empty()
     }
 
-    /// Adds a block that is made after this event, and returns its number.
+    /// Adds a block that is allocated after this event, and returns its number.
     pub(super) fn add(
         &mut self,
         kind: BlockKind,
@@ -126,10 +126,10 @@ impl Blocks {
         self.heap.get(&start).copied()
     }
 
-    /// Enters the other blocks that are in use, so that they can be found by address.
+    /// Adds the other blocks that are in use, so that they can be found by address.
     pub(super) fn settle(&mut self) {
         for (number, block) in self.list.iter().enumerate().skip(self.settled) {
-            // A value that is moved gets another address.
+            // Values are left out: they get another address when they are moved.
             if block.kind == BlockKind::Shared && block.size > 0 && block.is_in_use {
                 self.shared.insert(block.start, number as u32);
             }
@@ -152,12 +152,12 @@ impl Blocks {
         self.at(&self.heap, address)
     }
 
-    /// Returns the other block in which this address lies, among those that were entered.
+    /// Returns the other block in which this address lies, among those that were added.
     pub(super) fn shared_at(&self, address: usize) -> Option<u32> {
         self.at(&self.shared, address)
     }
 
-    /// Returns the beginning of the next block after this address, among those that were entered.
+    /// Returns the beginning of the next block after this address, among those that were added.
     pub(super) fn next_after(&self, address: usize) -> Option<usize> {
         let after = |map: &BTreeMap<usize, u32>| map.range(address + 1..).next().map(|(&start, _)| start);
         let (heap, shared) = (after(&self.heap), after(&self.shared));
@@ -184,7 +184,7 @@ impl Runtime {
         format!("{} {user}.{ordinal}", kind_name(kind))
     }
 
-    /// Frees the memory of the allocator at the end of the execution. If the heap `is_damaged`, the memory is lost
+    /// Frees the memory of the allocator at the end of the execution. If the heap `is_damaged`, the memory is leaked
     /// instead.
     #[cold]
     #[inline(never)]
@@ -230,7 +230,7 @@ impl Engine {
         self.with(|rt| rt.objects.blocks.heap_from(pointer.addr()))
     }
 
-    /// Registers a block that the allocator's callers do not see.
+    /// Registers a block that was not allocated by a call of the test: the content of an `Arc`, or a value.
     pub fn note_block(self, kind: BlockKind, start: usize, size: usize, site: Site) -> u32 {
         self.with(|rt| {
             let after = rt.last_of_current();

@@ -25,9 +25,9 @@ use intermezzo_sdk::SyncVarOp;
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-/// The number of yields after which a parked task has waited without result, if each of them leaves no task that has not
-/// yielded. A partner may yield a few times on its way, and one that yields more often is missed. A loop that waits for
-/// the parked task would never end.
+/// The number of yields after which a parked task times out. Only yields after which every task that can continue has
+/// yielded are counted. A partner may yield a few times on its way, and one that yields more often is missed. Without
+/// this limit, a loop that waits for the parked task would never end.
 const PATIENCE: u32 = 100;
 
 /// The breakpoints of a worker, and the tasks that are at them in the current execution.
@@ -35,7 +35,7 @@ const PATIENCE: u32 = 100;
 pub(super) struct Breakpoints {
     armings: Armings,
     table: Table,
-    /// The sides of armings at each place in the source, by their number. Kept for the whole exploration.
+    /// The sides of armings at each place in the source. Kept for the whole exploration.
     sides: HashMap<Site, Vec<Side>>,
     /// `true` if any place in the source is armed.
     any_sites: bool,
@@ -67,7 +67,7 @@ struct Visitor {
     passed: Passed,
     /// The number of its visits to places.
     visits: u64,
-    /// The number of its steps, and the number that it had taken when it reached its present place in the source.
+    /// The number of its steps, and the number that it had taken when it reached its current place in the source.
     steps: u64,
     arrived: Option<u64>,
 }
@@ -78,7 +78,7 @@ struct Parked {
     ticket: Ticket,
     /// The breakpoint, by its name in the table.
     name: String,
-    /// The task for the end of whose turn it waits; `None` if it waits for a partner.
+    /// The task whose turn must end before it continues; `None` if it waits for a partner.
     after: Option<Ticket>,
     /// `true` if it waits at a gate; `false` if it is before a visible operation that it could take.
     at_gate: bool,
@@ -90,7 +90,7 @@ struct Lead {
     ticket: Ticket,
     /// `true` if the end of its turn will be reported.
     guarded: bool,
-    /// `true` if it has taken a step since.
+    /// `true` if it has taken a step since then.
     stepped: bool,
 }
 
@@ -135,7 +135,7 @@ impl Breakpoints {
         &mut self.visitors[at]
     }
 
-    /// Returns `true` if the task must not take the visible operation that it is about to take.
+    /// Returns `true` if the task must not perform the visible operation that it is about to perform.
     fn holds_back(&self, task: u32) -> bool {
         self.parked
             .iter()
@@ -156,7 +156,7 @@ impl Breakpoints {
     pub(super) fn keep_to(&self, ready: &Ready, tasks: &Tasks, listed: &mut Vec<u32>) {
         listed.retain(|&task| !self.holds_back(task));
         if listed.is_empty() {
-            // Fairness held back all others, in favour of a task that may not go.
+            // Fairness held back all others, in favour of a task that a breakpoint holds back.
             let last = ready.last();
             let others = (last + 1..tasks.created()).chain(0..last + 1);
             listed.extend(others.filter(|&task| ready.is_enabled(task) && !self.holds_back(task)));
@@ -228,7 +228,7 @@ impl Breakpoints {
     }
 }
 
-/// The time at which a task that reached a place continues.
+/// The moment at which a task that reached a place continues.
 enum Goes {
     On(Passed),
     /// When it is released.
@@ -237,8 +237,8 @@ enum Goes {
 
 impl Runtime {
     /// Updates the breakpoints before a task is chosen. Parks tasks that reached a place in the source, and releases
-    /// those that waited for a step that is done. If no other task can continue, releases one that waited without
-    /// result.
+    /// those that waited for a step that has been taken. If no other task can continue, releases one that then times
+    /// out.
     #[cold]
     pub(super) fn look_at_breakpoints(&mut self) {
         let Some(mut breakpoints) = self.constraints.breakpoints.take() else {
@@ -260,29 +260,28 @@ impl Runtime {
                 self.arrive_at_source(&mut breakpoints, task);
             }
         }
-        while !breakpoints.parked.is_empty() && !self.ready.any_must_run() && !self.anybody_free(&breakpoints)
-        {
+        while !breakpoints.parked.is_empty() && !self.ready.any_must_run() && !self.any_free(&breakpoints) {
             let waits = |task| !self.ready.expired().contains(task) && !breakpoints.holds_back(task);
             if self.ready.timed_waiters().iter().any(waits) {
                 self.world.pass_time(&mut self.ready, &mut self.tasks);
                 self.record.forced_by_idle = true;
             } else {
-                self.let_go_in_vain(&mut breakpoints);
+                self.time_one_out(&mut breakpoints);
             }
         }
         self.constraints.breakpoints = Some(breakpoints);
     }
 
-    fn anybody_free(&self, breakpoints: &Breakpoints) -> bool {
+    fn any_free(&self, breakpoints: &Breakpoints) -> bool {
         self.ready
             .enabled()
             .iter()
             .any(|task| !breakpoints.holds_back(task))
     }
 
-    /// Releases one parked task because nothing else can run: preferably one waiting for its partner's turn to end
-    /// (they have already met), otherwise the one that arrived first.
-    fn let_go_in_vain(&mut self, breakpoints: &mut Breakpoints) {
+    /// Releases one parked task because no other can run: preferably one that has met its partner and waits for the end
+    /// of its turn, otherwise the one that arrived first.
+    fn time_one_out(&mut self, breakpoints: &mut Breakpoints) {
         let after = breakpoints
             .parked
             .iter()
@@ -301,8 +300,7 @@ impl Runtime {
         }
     }
 
-    /// Releases a parked task in the same way at the yield with the number [`PATIENCE`]. Called when the current task has
-    /// yielded.
+    /// Releases a parked task in the same way after [`PATIENCE`] yields. Called when the current task has yielded.
     pub(super) fn let_go_after_yields(&mut self) {
         let Some(breakpoints) = self.constraints.breakpoints.as_deref_mut() else {
             return;
@@ -318,13 +316,14 @@ impl Runtime {
         }
     }
 
-    /// Does the same if all tasks that can continue only yield. Returns `true` if a task was released.
+    /// Releases a parked task in the same way at once, because all tasks that can continue only yield. Returns `true`
+    /// if there was one.
     pub(super) fn let_go_while_all_give_way(&mut self) -> bool {
         match self.constraints.breakpoints.take() {
             Some(mut breakpoints) => {
                 let any = !breakpoints.parked.is_empty();
                 if any {
-                    self.let_go_in_vain(&mut breakpoints);
+                    self.time_one_out(&mut breakpoints);
                 }
                 self.constraints.breakpoints = Some(breakpoints);
                 any
@@ -434,7 +433,8 @@ impl Runtime {
         in_order: bool,
         at_gate: bool,
     ) -> Goes {
-        // Another task of its group, which begins in its first step, may be the one to meet it here.
+        // The next task of its symmetric group, which begins in this one's first step, may be the one that meets it
+        // here.
         self.begin_after(task, None);
         breakpoints.visitor(task).visits += 1;
         let mut park = |breakpoints: &mut Breakpoints, ticket, after| {
@@ -477,7 +477,9 @@ impl Runtime {
         let leader = if first == last {
             task
         } else {
-            breakpoints.parked_task(first).expect("who waits is parked")
+            breakpoints
+                .parked_task(first)
+                .expect("a task that waits is parked")
         };
         breakpoints.leads.push(Lead {
             task: leader,

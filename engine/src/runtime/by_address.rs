@@ -1,17 +1,18 @@
-//! Objects that have no room for an identity: their variables are found by their addresses, in a table of the execution.
+//! Objects that have no room for an identity: their variables are found by their addresses, in a table of the
+//! execution.
 //!
-//! Code that was not written for us relies on the layout of std's atomics: it transmutes them, takes them out of zeroed
-//! memory, or makes one of a pointer. So an object may have [`ByAddress`] as its identity, which takes no room. It is
-//! the same variable as every other object at its address, and another one wherever it is moved to:
+//! Code that was not written for intermezzo relies on the layout of std's atomics: it transmutes them, creates them by
+//! zeroing memory, or makes one from a pointer. So an object may have [`ByAddress`] as its identity, which takes no
+//! room. It is the same variable as every other object at its address, and becomes another variable if it is moved:
 //!
-//! - **Memory that is used again** within an execution keeps its variable. This happens on the stack of a task. The object there later has the name of the first one, and operations on
-//!   the two count as dependent, which is sound. Its values are not shown if those of the first one were addresses. A
-//!   memory model offers the stores to the first one as well; a monitor of plain memory may report a race with an
-//!   access to it.
-//! - **Freed memory** in which an object was used keeps no variable: a later use is a finding. If the memory is given out
-//!   again, which the environment may do, the object there later is another variable.
+//! - **Memory that is used again** within an execution, as on the stack of a task, keeps its variable. A later object
+//!   there has the name of the first one, and operations on the two count as dependent, which is sound. Its values are
+//!   not shown if those of the first one were addresses. A memory model also offers the stores to the first one, and a
+//!   monitor of plain memory may report a race with an access to it.
+//! - **Freed memory** in which an object was used keeps no variable: a later use is a finding. If the environment gives
+//!   the memory out again, a later object there is another variable.
 //! - **Overlapping objects** are the same variable if they begin at the same address, whatever their sizes. Otherwise
-//!   they are different ones, and it is not seen that operations on them are dependent.
+//!   they are different variables, and the dependence of operations on them is missed.
 //! - **An object that was carried into the execution** is not recognised.
 
 use super::object::{Body, Identity, Object};
@@ -50,7 +51,7 @@ impl<A> Identity for ByAddress<A> {
 }
 
 impl Engine {
-    /// Returns the variable of an object, if it is where the search for it begins.
+    /// Returns the variable of an object, if it is in the first slot of its probe sequence.
     #[cfg_attr(feature = "unmodified", inline(never))]
     #[cfg_attr(not(feature = "unmodified"), inline(always))]
     fn var_at_home(self, key: Key) -> Option<u32> {
@@ -73,10 +74,10 @@ impl Engine {
     }
 }
 
-/// The address of an object, with a bit that is set if it holds an address.
+/// The address of an object, with a bit that is set if the object holds an address.
 ///
-/// The values of such variables are not shown. The bit makes the other view's first use of an address known, at no
-/// cost for the later ones.
+/// The values of such variables are not shown. Because of the bit, the first use of an address as the other kind is
+/// noticed, at no cost for later uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Key(u64);
 
@@ -84,7 +85,7 @@ impl Key {
     /// The bit; no address of a program has it.
     const POINTER: u64 = 1 << 63;
 
-    /// The bit of a count that std has at an address.
+    /// The bit of a reference count of std's at an address.
     #[allow(dead_code, reason = "for the feature `unmodified`")]
     const COUNT: u64 = 1 << 62;
 
@@ -94,7 +95,7 @@ impl Key {
     #[inline(always)]
     fn of<B: Body + ?Sized, I: Identity>(object: &Object<B, I>) -> Key {
         const {
-            // They have no gates, so that one can take over the other's variable.
+            // Both kinds have no gates, so that one can take over the other's variable.
             assert!(matches!(B::KIND, VarKind::Atomic | VarKind::Pointer));
         }
         let bit = match B::KIND {
@@ -104,7 +105,7 @@ impl Key {
         Key(object.body_address() as u64 | bit)
     }
 
-    /// Returns the key of a count that std has at this address.
+    /// Returns the key of a reference count of std's at this address.
     #[allow(dead_code, reason = "for the feature `unmodified`")]
     fn of_count(address: usize) -> Key {
         Key(address as u64 | Key::COUNT)
@@ -120,19 +121,19 @@ impl Key {
 #[derive(Clone, Copy)]
 struct Slot {
     key: Key,
-    /// The epoch of the execution, and the variable: in the form of an embedded identity. If the epoch is another than
-    /// the current one, the slot is free.
+    /// The epoch of the execution, and the variable: in the form of an embedded identity. If the epoch is not the
+    /// current one, the slot is free.
     id: u64,
 }
 
 /// The variables of objects without an identity of their own, by address: open addressing, with linear probing.
 ///
-/// Nothing is cleared between two executions. Within one, an object whose memory is freed loses its key, and its slot stays
-/// in use.
+/// Nothing is cleared between two executions. Within one, an object whose memory is freed loses its key, and its slot
+/// stays in use.
 pub(super) struct ByAddressTable {
     /// At most half of them are in use, and their number is a power of two.
     slots: Box<[Slot]>,
-    /// The bits of a hash that are not those of an index.
+    /// The number of low bits of a hash that are shifted out to get an index.
     shift: u32,
     /// The number of slots of this execution.
     used: usize,
@@ -168,7 +169,7 @@ impl ByAddressTable {
         self.freed.clear();
     }
 
-    /// Notes that memory is freed: the objects in it are no more. Passes the variable of each.
+    /// Notes that memory is freed, which removes the objects in it. Calls the closure with the variable of each.
     #[cfg(feature = "unmodified")]
     pub(super) fn free(&mut self, memory: std::ops::Range<usize>, epoch: u64, mut each: impl FnMut(u32)) {
         let first = self.addresses.partition_point(|&address| address < memory.start);
@@ -185,7 +186,7 @@ impl ByAddressTable {
         }
     }
 
-    /// Takes the key from the slot that has it. The slot stays in use for those that come after it.
+    /// Removes the key from the slot that has it. The slot stays in use, so that the keys after it are still found.
     #[cfg(feature = "unmodified")]
     fn forget(&mut self, key: Key, epoch: u64) {
         let mut at = self.home(key);
@@ -213,15 +214,15 @@ impl ByAddressTable {
         self.freed.binary_search(&address).is_ok()
     }
 
-    /// Returns the index of the slot at which the search for this key begins (Fibonacci hashing: Knuth, volume 3,
+    /// Returns the index of the first slot in the probe sequence of this key (Fibonacci hashing: Knuth, volume 3,
     /// section 6.4).
     #[inline(always)]
     fn home(&self, key: Key) -> usize {
         (key.0.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> self.shift) as usize
     }
 
-    /// Returns the variable of an object, if it is where the search for it begins. Most are, and the others are left to
-    /// [`Self::find`], so that the code at each operation is small.
+    /// Returns the variable of an object, if it is in the first slot of its probe sequence. Most are, and the others
+    /// are left to [`Self::find`], so that the code at each operation is small.
     #[inline(always)]
     fn find_at_home(&self, key: Key, epoch: u64) -> Option<u32> {
         // SAFETY: the hash was shifted, so it is less than the number of slots.
@@ -263,7 +264,7 @@ impl ByAddressTable {
         self.used += 1;
     }
 
-    /// Returns the variable of the count that std has at this address.
+    /// Returns the variable of a reference count of std's at this address.
     #[allow(dead_code, reason = "for the feature `unmodified`")]
     pub(super) fn count_at(&self, address: usize, epoch: u64) -> Option<u32> {
         self.find(Key::of_count(address), epoch)
@@ -292,7 +293,7 @@ impl ByAddressTable {
     }
 }
 
-/// Adds an address to those in order.
+/// Inserts an address into a sorted list.
 fn insert(addresses: &mut Vec<usize>, address: usize) {
     let at = addresses.partition_point(|&known| known < address);
     if addresses.get(at) != Some(&address) {

@@ -6,11 +6,11 @@
 //! time-outs is explored. A sleep and a wait with a limit read the clock, too, when they compute their deadline.
 //!
 //! Each read moves the clock: by a microsecond the first time, and by twice as much with each further read by the same
-//! task at the same place. If the task did something in between, the next read begins with a microsecond again, so that
-//! work takes little time. That holds only for the first reads, so that every loop that waits for time to pass ends. The
-//! later reads then move the clock so far that a wait with a limit may be over before it begins. So in unmodified code they give
-//! way to other tasks, as a time-out does.
-//! The distance does not depend on other tasks. So their steps commute with a read, unless they access the clock.
+//! task at the same place. If the task did something in between, the distance is a microsecond again, so that work
+//! takes little time. After some reads at one place it doubles in any case, so that every loop that waits for time to
+//! pass ends. These late reads move the clock so far that a wait with a limit may be over before it begins. So in
+//! unmodified code they give way to other tasks, as a time-out does. The distance does not depend on other tasks. So
+//! their steps commute with a read, unless they access the clock.
 
 use super::at_rest::AT_REST;
 use super::{Engine, Runtime};
@@ -28,12 +28,12 @@ const TICK_MAX: u64 = 1 << 40;
 /// does. A loop then takes some forty more rounds to wait for any length of time.
 const LOOKS_SLOW: u32 = 64;
 
-/// The most nanoseconds of real time that pass while a task reads the clock that does more than wait. Its late reads move
+/// The most nanoseconds of real time that one read takes if its task does more than wait. Such a task's late reads move
 /// virtual time by far more.
 const REAL_MAX: u64 = 10_000_000;
 
-/// The number of yields in a row after which a task is taken to wait for time to pass. The longest pauses of published
-/// locks have 64.
+/// The number of yields in a row after which a task is assumed to wait for time to pass. The longest pauses of
+/// published locks have 64.
 const LONGEST_PAUSE: u32 = 100;
 
 /// The reads of the clock in an execution.
@@ -63,7 +63,7 @@ struct Place {
     tick: u64,
 }
 
-/// The number of a task's events among which its last store to a variable is looked for.
+/// The number of a task's events that are searched for its last store to a variable.
 const STORES_LOOKED_AT: usize = 64;
 
 /// Returns `true` if the event with this number shows that its task does more than wait.
@@ -84,7 +84,7 @@ fn does_something(events: &[Event], at: usize) -> bool {
         | SyncVarOp::CondvarWait
         | SyncVarOp::CondvarWake
         | SyncVarOp::Park => false,
-        // Nor does a loop that wakes other tasks again and again, or meets them, do anything by that.
+        // A loop that only wakes other tasks again and again, or meets them at a barrier, does nothing else either.
         SyncVarOp::Unpark
         | SyncVarOp::NotifyOne
         | SyncVarOp::NotifyAll
@@ -105,8 +105,8 @@ fn is_repeated(events: &[Event], at: usize) -> bool {
     last.is_some_and(|last| last.written == store.written)
 }
 
-/// Returns `true` if the task of the event with this number may only wait. A loop may also make a handle only to look at
-/// something by it.
+/// Returns `true` if the event with this number does not show that its task does more than wait. A loop may also make a
+/// handle only to read something through it.
 pub(super) fn may_only_wait(events: &[Event], at: usize) -> bool {
     matches!(events[at].op, SyncVarOp::CountUp | SyncVarOp::CountDown) || !does_something(events, at)
 }
@@ -182,7 +182,7 @@ impl Engine {
     }
 
     /// Returns the virtual time at which a wait with this limit times out. The task reads the clock for it, which is a
-    /// visible operation of its own, unless the wait times out at once: then that is so at any time.
+    /// visible operation of its own. A limit of zero needs no read: such a wait times out at once at any time.
     pub fn deadline(self, limit: Duration, site: Site) -> u64 {
         if limit.is_zero() {
             return 0;
@@ -201,7 +201,7 @@ impl Engine {
     /// Returns the virtual time after this limit.
     fn after(self, limit: Duration) -> u64 {
         let limit = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);
-        // A time that comes before every wait at rest ends.
+        // It is before the time at which waits at rest end.
         self.with(|rt| rt.world.clock())
             .saturating_add(limit)
             .min(AT_REST - 1)
@@ -210,7 +210,7 @@ impl Engine {
     /// Notes that the operation waits with a limit for a gate that operations of other tasks may also close.
     ///
     /// If it times out, partial-order reductions do not see that it could have passed before the gate was closed: its
-    /// step in that order is no time-out. So happens-before caching takes over.
+    /// step in that order is not a time-out. So happens-before caching takes over.
     pub fn may_find_gate_open(self, access: Access) {
         self.with(|rt| {
             let Access { op, site, .. } = access;
@@ -239,8 +239,8 @@ impl Engine {
 
 impl Runtime {
     /// Lets time pass because the current task has yielded. If all tasks that can continue only yield, and some wait
-    /// has a deadline, time advances to the first one. So a loop ends that waits for the effects of a time-out. A task
-    /// that is parked at a breakpoint has then waited without result.
+    /// has a deadline, time advances to the first one. So a loop that waits for the effects of a time-out ends. A task
+    /// that is parked at a breakpoint has then timed out.
     pub(super) fn time_passes_while_all_give_way(&mut self) {
         self.let_go_after_yields();
         self.note_pause();
@@ -272,8 +272,8 @@ impl Runtime {
         }
     }
 
-    /// Returns `true` if a task that can continue has yielded after a stale read. It sees the newer value without any time
-    /// passing; a place reads a store only so often after a newer one was there.
+    /// Returns `true` if a task that can continue has yielded after a stale read. It will see the newer value without
+    /// any time passing, because a place reads an outdated store only a limited number of times.
     fn is_one_behind(&mut self) -> bool {
         if !self.memory.has_model() {
             return false;
@@ -290,8 +290,9 @@ impl Runtime {
         })
     }
 
-    /// Notes the current task's yield or sleep if time may pass by it, as far as the task's own operations decide that. A
-    /// sleep moves the clock by its own length in any case. Here it may also move it to the first deadline of a wait.
+    /// Notes the current task's yield or sleep if time may pass by it, as far as the task's own operations decide that.
+    /// A sleep moves the clock by its own length in any case. The yield with which it begins may also move the clock to
+    /// the first deadline of a wait.
     fn note_pause(&mut self) {
         if self.record.pause.is_some() || self.record.trace.sound() >= SoundReduction::Caching {
             return;
@@ -306,14 +307,14 @@ impl Runtime {
         let own = own.take_while(|&at| may_only_wait(events, at));
         if seems_to_wait(own.map(|at| &events[at])) {
             self.record.pause = Some(pause);
-            // The next decision looks at it: see `note_waits_for_time`.
+            // The next decision reads it: see `note_waits_for_time`.
             self.ready.take_slow_path();
         }
     }
 
-    /// Notes that partial-order reductions are not sound if a yield or a sleep may let time pass, and tasks wait with limits.
-    /// Time passes or not by what other tasks have written since, and by which of them have ended. Those steps may
-    /// commute with it. So happens-before caching takes over.
+    /// Notes that partial-order reductions are not sound if a yield or a sleep may let time pass, and tasks wait with
+    /// limits. Whether time passes depends on what other tasks have written since, and on which of them have ended.
+    /// Those steps may commute with the yield. So happens-before caching takes over.
     #[inline(always)]
     pub(super) fn note_waits_for_time(&mut self) {
         if let Some((op, site)) = self.record.pause
@@ -329,11 +330,12 @@ fn gives_way(event: &Event) -> bool {
     matches!(event.op, SyncVarOp::Yield | SyncVarOp::Sleep)
 }
 
-/// Returns `true` if a task that now yields or sleeps has looked at something between two yields. Several yields in a row are a pause
-/// before it looks again, unless there is no end of them. The events are its own, the last first.
+/// Returns `true` if a task that now yields or sleeps seems to wait: it only read something between two yields, or it
+/// has yielded very often. Several yields in a row are a pause before it reads again, unless there are too many. The
+/// events are the task's own, the last first.
 ///
-/// A task that also takes locks, say, may do what they guard in each round. So it has to yield as often as in the longest pause.
-/// Sleeps do not count then: they move the clock themselves.
+/// A task that also takes locks, say, may do what they guard in each round. So it counts as waiting only after as many
+/// yields as in the longest pause. Sleeps do not count then: they move the clock themselves.
 fn seems_to_wait<'a>(mut events: impl Iterator<Item = &'a Event>) -> bool {
     let (mut looked, mut may_change, mut yields) = (false, false, 0);
     events.any(|event| {

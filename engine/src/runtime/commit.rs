@@ -8,8 +8,8 @@ use intermezzo_sdk::{EventId, MemoryOrder, SyncVarOp};
 impl Engine {
     /// Records the effect of the current task's operation.
     ///
-    /// Not always inlined, though that saves two to four instructions of a hundred: values of it would lie in the frames of
-    /// the test's own loops, and rounds that only wait would no longer look alike.
+    /// Not always inlined, although that saves two to four instructions of a hundred: its values would be in the frames
+    /// of the test's own loops, and rounds that only wait would no longer have equal states.
     #[cfg_attr(feature = "unmodified", inline(never))]
     #[cfg_attr(not(feature = "unmodified"), inline)]
     pub fn commit(self, access: Access, read: u64, written: u64) {
@@ -23,7 +23,7 @@ impl Engine {
         }
     }
 
-    /// Records an operation of which no monitor is told.
+    /// Records an operation of which no monitor is notified.
     #[cold]
     #[inline(never)]
     pub(super) fn commit_untold(self, access: Access, read: u64, written: u64) {
@@ -35,9 +35,9 @@ impl Engine {
         });
     }
 
-    /// Does the same if there is no room, if another event was expected, or if the task was given pointers. It is a
-    /// function of its own and called last, so that nothing is kept across a call. Otherwise the event's number would be
-    /// kept in the test's own function, and the rounds of its loop would look different.
+    /// Does the same as `commit` if there is no room, if another event was expected, or if the task was given pointers.
+    /// It is a separate function, called last, so that no value is kept across a call. Otherwise the event's number
+    /// would be kept in the frame of the test's own function, and the rounds of its loop would have different states.
     #[cold]
     #[inline(never)]
     fn commit_anyway(self, access: &Access, read: u64, written: u64) {
@@ -54,8 +54,8 @@ impl Engine {
         }
     }
 
-    /// Notes that the operation about to be recorded gives up a share of a value whose destructor runs code, and the
-    /// number of shares left. `decides` is `true` if it depends on the counts in any case.
+    /// Notes that the operation about to be recorded releases a share of a value whose destructor runs code, and that
+    /// `left` shares remain. `decides` is `true` if the operation depends on the counts in any case.
     #[cfg_attr(feature = "unmodified", inline(never))]
     #[cfg_attr(not(feature = "unmodified"), inline)]
     pub fn give_up_share(self, var: u32, left: u64, decides: bool) {
@@ -77,8 +77,9 @@ impl Engine {
         });
     }
 
-    /// Returns `true` if the last operation of the current task was a read-modify-write with `SeqCst`, or one that failed with
-    /// this ordering. On x86 a compiler fence after it makes a fence of it, and this notes that the task relies on it.
+    /// Returns `true` if the last operation of the current task was a read-modify-write with `SeqCst`, or one that
+    /// failed with this ordering. On x86, together with a compiler fence after it, such an operation acts as a fence.
+    /// Notes that the task relies on that.
     pub fn relies_on_compiler_fence(self) -> bool {
         self.with(|rt| {
             let task = rt.tasks.current();
@@ -93,12 +94,13 @@ impl Engine {
         })
     }
 
-    /// Notes that the current task calls the system, which may answer otherwise in another execution.
+    /// Notes that the current task calls the system, which may answer differently in another execution.
     pub fn call_system(self) {
         self.with(|rt| rt.decisions.alike.call_system());
     }
 
-    /// Notes that the current task may access memory that other tasks use, by instructions that nothing here sees.
+    /// Notes that the current task may access memory that other tasks use, by instructions that the engine does not
+    /// observe.
     pub fn access_unseen(self) {
         self.with(|rt| rt.world.capped.assembly = true);
     }
@@ -120,8 +122,9 @@ impl Engine {
 }
 
 impl Runtime {
-    /// Records the effect of the current task's operation. Returns `true` if a monitor is to be told, and `None` if nothing
-    /// was recorded, because pointers have to be looked at first or for the reasons of [`record`](Self::record).
+    /// Records the effect of the current task's operation. Returns `true` if a monitor must be notified. Returns `None`
+    /// if nothing was recorded, because pointers have to be checked first or for the reasons of
+    /// [`record`](Self::record).
     #[inline(always)]
     fn record_at_once(&mut self, access: &Access, read: u64, written: u64) -> Option<bool> {
         if self.monitors.pointers_out {
@@ -130,8 +133,8 @@ impl Runtime {
         self.record(access, read, written)
     }
 
-    /// Records the effect of the current task's operation. Returns `true` if a monitor is to be told, and `None` if nothing
-    /// was recorded, because there is no room or another event was expected.
+    /// Records the effect of the current task's operation. Returns `true` if a monitor must be notified. Returns `None`
+    /// if nothing was recorded, because there is no room or another event was expected.
     #[inline(always)]
     fn record(&mut self, access: &Access, read: u64, written: u64) -> Option<bool> {
         let task = self.tasks.current();

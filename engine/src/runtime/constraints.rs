@@ -12,7 +12,7 @@ use intermezzo_breakpoint::Armings;
 
 /// The constraints on an execution, other than its prescribed choices.
 pub(super) struct Constraints {
-    /// `true` if decisions look for points to close in this execution.
+    /// `true` if decisions must check for closed points in this execution.
     pub(super) scoped: bool,
     /// The parts of the program where the settings allow preemptions; `None` for everywhere.
     pub(super) preemptible: Option<Box<Preemptible>>,
@@ -24,7 +24,7 @@ pub(super) struct Constraints {
     pub(super) data_points: Option<Box<DataPoints>>,
     /// The loops that wait, and the tasks that are parked in one.
     pub(super) spins: Spins,
-    /// The reads by which loops that wait without yielding are known.
+    /// The reads by which loops that wait without yielding are recognised.
     pub(super) reads: Reads,
     pub(super) scoping: Scoping,
     /// The tasks that begin in the first step of another one.
@@ -32,7 +32,7 @@ pub(super) struct Constraints {
 }
 
 impl Constraints {
-    /// Returns no constraints but that on loops that wait.
+    /// Returns the constraint on loops that wait, and no others.
     pub(super) fn new(spins: Spins) -> Constraints {
         Constraints {
             scoped: false,
@@ -57,7 +57,7 @@ impl Constraints {
         }
         if let Some(breakpoints) = &mut self.breakpoints {
             breakpoints.begin();
-            // Only the slow path of decisions respects parked tasks.
+            // Only the slow path of decisions respects tasks that are parked at a breakpoint.
             self.scoped = true;
         }
         if let Some(preemptible) = &mut self.preemptible {

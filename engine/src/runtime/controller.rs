@@ -45,7 +45,7 @@ impl Controller for Explored {
     }
 }
 
-/// Makes places ask from now on whether an exploration controls the task that reaches them.
+/// Makes breakpoints check from now on if an exploration controls the task that reaches them.
 pub fn take_charge() {
     intermezzo_breakpoint::control(&Explored);
 }

@@ -1,14 +1,14 @@
-//! Signals that would end the process, caught while a task runs: a finding with a schedule instead.
+//! Signals that would end the process, caught while a task runs, and reported as a finding with a schedule.
 //!
-//! A segmentation fault, a bus error, an illegal instruction, an arithmetic fault or an abort (a panic in a destructor
-//! during unwinding is one) on a task's stack makes that fiber return at once; the contents of its stack are lost.
-//! Elsewhere the previous handler takes over. Handlers are installed only while some exploration runs.
+//! A segmentation fault, a bus error, an illegal instruction, an arithmetic fault or an abort (which a panic in a
+//! destructor during unwinding causes, too) on a task's stack makes that fiber return at once; the contents of its
+//! stack are lost. Elsewhere the previous handler takes over. Handlers are installed only while an exploration runs.
 //!
 //! If the crash happened inside the allocator, the finding is reported and the process ends (`emergency.rs`). Blind
 //! spot: if it happened under another lock of the C library, the process may hang later; so an exploration ends with
 //! its first crash. Works on Linux for x86-64 and aarch64; elsewhere a crash ends the process as usual.
 
-/// The reason for which a signal ended a task.
+/// The reason why a signal ended a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Crash {
     /// The task used up its stack.
@@ -91,11 +91,11 @@ mod caught {
         libc::SIGABRT,
     ];
 
-    /// The largest distance in bytes between a fault and the end of a stack for it to count as an overflow: a guard
-    /// page and the frame that jumped over it.
+    /// The largest distance in bytes between the address of a fault and the stack pointer for it to count as an
+    /// overflow: a guard page and the frame that jumped over it.
     const NEAR: usize = 64 << 10;
 
-    /// The number of explorations that want the handlers, and the previous handlers.
+    /// The number of explorations that need the handlers, and the previous handlers.
     struct Handlers {
         users: usize,
         before: [MaybeUninit<sigaction>; SIGNALS.len()],
@@ -179,7 +179,7 @@ mod caught {
 
     unsafe extern "C" fn on_signal(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
         if PROBES.get() {
-            // The heap is broken. Another thread reports it, and ends the process.
+            // The heap is corrupted. Another thread reports it, and ends the process.
             loop {
                 // SAFETY: a plain call.
                 unsafe { libc::pause() };
@@ -214,7 +214,7 @@ mod caught {
         }
     }
 
-    /// Makes the engine's comparison of memory that may be gone return that it is gone. Returns `true` if that
+    /// Makes the engine's comparison of memory that may be unmapped return that it is unmapped. Returns `true` if that
     /// comparison was running.
     #[cfg(target_arch = "x86_64")]
     fn return_from_probe(context: &mut ucontext_t) -> bool {
@@ -262,7 +262,7 @@ mod caught {
         context.uc_mcontext.gregs[libc::REG_RIP as usize] as usize
     }
 
-    /// Returns `true` if the signal has ended the system call in which it came: then it is that call's result.
+    /// Returns `true` if the signal has interrupted a system call, whose result is then `EINTR`.
     pub(in super::super) fn is_in_ended_call(context: &ucontext_t) -> bool {
         #[cfg(target_arch = "x86_64")]
         let result = context.uc_mcontext.gregs[libc::REG_RAX as usize];

@@ -1,11 +1,11 @@
 //! The time at which an execution that still runs is cut off.
 //!
-//! A search has a limit of time, and a single execution may take longer than that. So an execution looks at the clock
-//! every few thousand steps, or more often if its steps are slow. The steps are counted anyway: the number at which it
-//! looks takes the place of the limit of steps, so that a step costs what it did.
+//! A search has a limit of time, and a single execution may take longer than that. So an execution checks the clock
+//! every few thousand steps, or more often if its steps are slow. The steps are counted anyway, and compared with the
+//! number of the next check in place of the limit on steps. So a check costs nothing at the other steps.
 //!
-//! With a limit for each execution it looks at every step, so that what is too long ends before its next operation. A
-//! task that performs none is the watchdog's.
+//! With a limit on the time of each execution, it checks the clock at every step, so that it ends before the next
+//! operation once the time is over. A task that performs no operation is the watchdog's concern.
 //!
 //! An execution that is cut off is abandoned like one that departs from its schedule: its prescribed choices are
 //! prescribed once more, and the search does not learn of it.
@@ -28,13 +28,13 @@ pub struct CutOffTime {
 }
 
 impl CutOffTime {
-    /// Returns `true` if an execution that runs is to be cut off now.
+    /// Returns `true` if a running execution must be cut off now.
     fn is_due(self, now: Instant) -> bool {
         interrupted() || self.at.is_some_and(|at| now >= at)
     }
 
-    /// Returns a function that says if a search has to stop preparing an execution. The search has some time to finish,
-    /// because one that gives up there cannot continue from a checkpoint.
+    /// Returns a function that tells if a search has to stop preparing an execution. The search gets some extra time to
+    /// finish, because one that stops there cannot continue from a checkpoint.
     fn for_search(self) -> TimeIsOver {
         let noticed = OnceLock::new();
         Arc::new(move || {
@@ -50,30 +50,30 @@ const GRACE: Duration = Duration::from_secs(1);
 /// An execution that was cut off.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CutOffExecution {
-    /// The failures that it had shown by then, in words. They are no findings, because its schedule has no end.
+    /// The failures that it had shown by then, in words. They are not findings, because its schedule has no end.
     pub shown: Vec<String>,
 }
 
-/// The steps between two looks at the clock: at first, and at most.
+/// The number of steps between two checks of the clock: initially, and at most.
 const STEPS_FIRST: u64 = 64;
 const STEPS_MOST: u64 = 4096;
 
-/// The time between two looks at the clock, roughly.
+/// The approximate time between two checks of the clock.
 const TIME: Duration = Duration::from_millis(5);
 
-/// The looks of executions at the clock.
+/// The checks of the clock by executions.
 #[derive(Debug)]
 pub(super) struct Looks {
     cut_off_at: Option<CutOffTime>,
-    /// The step after which the execution does not simply continue: it looks at the clock, or its limit is reached.
+    /// The step after which the execution does not simply continue: it checks the clock, or its limit is reached.
     pub(super) after: u64,
-    /// The step after which the limit of steps is reached.
+    /// The step after which the limit on steps is reached.
     most_steps: u64,
-    /// The steps between two looks.
+    /// The number of steps between two checks.
     every: u64,
-    /// The time of the last look in this execution, or of its beginning, if it is known.
+    /// The time of the last check in this execution, or of its beginning, if it is known.
     last: Option<Instant>,
-    /// `true` until an execution has looked.
+    /// `true` until the first execution begins.
     new: bool,
     /// The longest time that an execution may take.
     most: Option<Duration>,
@@ -81,7 +81,7 @@ pub(super) struct Looks {
     began: Option<Instant>,
 }
 
-/// The reason to end an execution, seen at the clock.
+/// The reason to end an execution, found by a check of the clock.
 enum Due {
     /// The time of the search is over.
     CutOff,
@@ -103,7 +103,7 @@ impl Looks {
         }
     }
 
-    /// Begins an execution with this limit of steps.
+    /// Begins an execution with this limit on steps.
     pub(super) fn begin(&mut self, steps: u64) {
         self.most_steps = steps;
         if self.most.is_some() {
@@ -126,7 +126,7 @@ impl Looks {
         }
     }
 
-    /// Looks at the clock after `step` steps. Returns the reason if the execution has to end.
+    /// Checks the clock after `step` steps. Returns the reason if the execution has to end.
     fn look(&mut self, step: u64) -> Option<Due> {
         let steps = self.most_steps;
         if let (Some(most), Some(began)) = (self.most, self.began) {
@@ -152,12 +152,12 @@ impl Looks {
         cut_off_at.is_due(now).then_some(Due::CutOff)
     }
 
-    /// Sets the time at which executions are cut off; `None` if none is.
+    /// Sets the time at which executions are cut off; `None` if they are not.
     pub(super) fn cut_off(&mut self, cut_off_at: Option<CutOffTime>) {
         self.cut_off_at = cut_off_at;
     }
 
-    /// Returns a function that says whether the time of a search is over, if it has an end.
+    /// Returns a function that tells whether the time of a search is over, if it has an end.
     pub(super) fn for_search(&self) -> Option<TimeIsOver> {
         self.cut_off_at.map(CutOffTime::for_search)
     }
@@ -171,7 +171,7 @@ impl Engine {
 }
 
 impl Runtime {
-    /// Looks at the limit of steps and at the clock. Returns the next action if the execution has to end.
+    /// Checks the limit on steps and the clock. Returns the next action if the execution has to end.
     #[cold]
     #[inline(never)]
     pub(super) fn look_at_limits(&mut self) -> Option<Next> {

@@ -1,13 +1,13 @@
-//! Accesses to plain memory that are schedule points: at places in the source that the settings name, and at those of
+//! Accesses to plain memory that are schedule points: at places in the source that the settings name, and at places of
 //! data races that a monitor has reported.
 //!
-//! Two accesses that race do so in either order, but the program's behaviour may depend on the order. So the places of
-//! a race are made schedule points, and the search restarts. CHESS does so, too (Musuvathi et al., OSDI 2008, section
-//! 4.4). An access there is a visible operation on the variable of the cell, or on a variable for the block or the
-//! piece of memory. The access itself is part of the step that it begins.
+//! Two accesses race in either order, but the program's behaviour may depend on the order. So the places of a race are
+//! made schedule points, and the search restarts, as in CHESS (Musuvathi et al., OSDI 2008, section 4.4). An access
+//! there is a visible operation on the variable of the cell, or on a variable for the block or the piece of memory. The
+//! access itself is part of the step that it begins.
 //!
-//! Misses: an access at another place to the same memory is no operation, so a reduction does not know of it until it
-//! is found to race.
+//! Misses: an access to the same memory at another place is not an operation, so a reduction does not know of it until
+//! it is found to race.
 
 use super::Runtime;
 use super::listen::Memory;
@@ -26,7 +26,8 @@ pub(super) struct DataPoints {
     learns: bool,
     /// For each known place, `true` if it is a schedule point, and its hash.
     known: HashMap<Site, (bool, u64)>,
-    /// Some of the places that are not, by address; the bits of the address choose the slot. Nothing is at address 0.
+    /// Some of the places that are not schedule points, by address; bits of the address choose the slot. Nothing is at
+    /// address 0.
     others: [usize; OTHERS],
     /// The schedule points that the execution reached.
     met: BTreeSet<u64>,
@@ -48,10 +49,10 @@ impl Default for DataPoints {
     }
 }
 
-/// The number of places that are recognised quickly as no schedule points; a power of two.
+/// The number of slots for places that are not schedule points; a power of two.
 const OTHERS: usize = 256;
 
-/// Returns a number for a place that is the same in each process (FNV-1a).
+/// Returns a number for a place that is the same in every process (FNV-1a).
 fn hash(site: Site) -> u64 {
     let name = super::naming::site_name(site);
     name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {

@@ -7,18 +7,19 @@ use crate::strategy::{ChoicePoint, Plan, Strategy};
 
 /// The decisions of an execution, and the strategy that makes them.
 pub(super) struct Decisions {
-    /// The decisions of this execution; the strategy gave the first `prescribed` of them, and `decided` were made.
+    /// The decisions of this execution: the first `prescribed` of them were prescribed by the strategy, and `decided`
+    /// were made so far.
     pub(super) plan: Plan,
     prescribed: usize,
     decided: usize,
-    /// The prescribed choices, if the execution departed from them.
+    /// The prescribed choices, once the execution has departed from them.
     departed: Option<Vec<Choice>>,
-    /// The evidence for the report if it departs.
+    /// The evidence of the reason, for the report of a departure.
     pub(super) alike: Alike,
-    /// The points closed in this execution, and the number of those that the strategy was not asked for.
+    /// The points closed in this execution, and the number of those about which the strategy was not asked.
     closed: Vec<Closed>,
     not_asked: usize,
-    /// The alternatives of a decision, if they are not simply the enabled tasks; kept for its memory.
+    /// The alternatives of a decision, if they are not simply the enabled tasks; kept to reuse its memory.
     pub(super) candidates: Vec<u32>,
     pub(super) strategy: Box<dyn Strategy>,
     /// `true` if the strategy is asked even if there is only one alternative.
@@ -30,21 +31,21 @@ pub(super) struct Decisions {
 
 /// A decision at which the strategy is not asked, or is offered only some of the alternatives that a schedule contains.
 struct Closed {
-    /// Its index among the decisions, or that of the next one if the strategy was not asked.
+    /// Its index among the decisions, or the next decision's index if the strategy was not asked.
     at: usize,
     is_asked: bool,
     choice: Choice,
 }
 
 impl Decisions {
-    /// Returns the number of prescribed choices of the execution, and the number of the first of them that the execution
-    /// before had as well.
+    /// Returns the number of prescribed choices of the execution, and how many of them, from the first, the previous
+    /// execution had as well.
     pub(super) fn prefix(&self) -> (u64, u64) {
         let repeated = self.plan.kept().min(self.prescribed);
         (self.prescribed as u64, repeated as u64)
     }
 
-    /// Returns the choices that were prescribed for this execution, also if it departed from them.
+    /// Returns the choices that were prescribed for this execution, even if it departed from them.
     pub(super) fn prescribed(&self) -> &[Choice] {
         match &self.departed {
             Some(prescribed) => prescribed,
@@ -97,7 +98,7 @@ impl Decisions {
         self.plan.choices()[..self.prescribed].get(self.decided).copied()
     }
 
-    /// Makes and returns the prescribed decision, if there is one and it is for such a choice.
+    /// Makes and returns the prescribed decision, if there is one and it fits this choice.
     #[inline(always)]
     pub(super) fn take_prescribed(
         &mut self,
@@ -113,8 +114,8 @@ impl Decisions {
         None
     }
 
-    /// Makes the decision about the task of a step that is as before; the step ended with `choices_end` decisions.
-    /// Returns `true` if it is a preemption.
+    /// Makes the decision about the task of a step that is the same as in the previous execution, where the step ended
+    /// with `choices_end` decisions. Returns `true` if it is a preemption.
     #[inline(always)]
     pub(super) fn repeat(&mut self, choices_end: usize) -> bool {
         // The choice of a step's task is the first of the step's choices.
@@ -177,19 +178,19 @@ impl Decisions {
         self.decided >= self.prescribed
     }
 
-    /// Notes that the execution differs from what was prescribed. The prescribed choices are kept for another attempt.
+    /// Notes that the execution did not follow its prescribed choices, which are kept for another attempt.
     #[cold]
     pub(super) fn depart(&mut self) {
         self.departed = Some(self.plan.choices()[..self.prescribed].to_vec());
         self.plan.truncate(self.decided);
     }
 
-    /// Returns `true` if the execution departed from what was prescribed.
+    /// Returns `true` if the execution departed from its prescribed choices.
     pub(super) fn has_departed(&self) -> bool {
         self.departed.is_some()
     }
 
-    /// Prescribes once more what the last execution departed from.
+    /// Prescribes the choices once more that the last execution departed from.
     ///
     /// # Panics
     /// It did not depart.
@@ -199,7 +200,7 @@ impl Decisions {
         self.plan.replace(&prescribed);
     }
 
-    /// Closes the present point, which has this many alternatives: the strategy is not asked, and the default is taken.
+    /// Closes the current point, which has this many alternatives: the strategy is not asked, and the default is taken.
     pub(super) fn close(&mut self, kind: ChoiceKind, preempts: bool, alternatives: u32) {
         let choice = Choice {
             kind,
@@ -210,7 +211,8 @@ impl Decisions {
         self.add_closed(self.decided, false, choice);
     }
 
-    /// Notes that the last decision offered only some of this many alternatives; `taken` is its index among all of them.
+    /// Notes that the last decision offered only some of this many alternatives; `taken` is its index among all of
+    /// them.
     pub(super) fn close_some(&mut self, alternatives: u32, taken: u32) {
         let at = self.decided - 1;
         let choice = Choice {
@@ -225,7 +227,7 @@ impl Decisions {
         let is_first = self.closed.is_empty();
         self.closed.push(Closed { at, is_asked, choice });
         match is_first {
-            // Until then the journal has the prescribed choices, as the strategy knows them.
+            // Until then, the journal has the prescribed choices without closed points.
             true if self.journal.is_kept() => self.journal.rewrite(&self.so_far()),
             true => {}
             false => self.journal.push(at + self.not_asked, choice),

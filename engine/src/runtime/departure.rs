@@ -6,7 +6,7 @@ use super::stop::Stop;
 use crate::record::Event;
 
 impl Runtime {
-    /// Stops the execution: under the same choices it did something else than the one before.
+    /// Stops the execution: under the same choices, it did something else than the previous one.
     #[cold]
     pub(super) fn differed(&mut self) {
         let in_words = |event: &Event| {
@@ -41,8 +41,8 @@ impl Runtime {
         });
     }
 
-    /// Notes that the execution differs from what was prescribed. The prescribed choices are kept for another attempt,
-    /// and the knowledge of them is dropped.
+    /// Notes that the execution did not follow its prescribed choices. They are kept for another attempt; the trace of
+    /// them, which no longer applies, is cleared.
     #[cold]
     pub(super) fn depart(&mut self) {
         self.decisions.depart();

@@ -1,8 +1,8 @@
 //! The decision at a schedule point: which task goes next.
 //!
 //! Alternatives come in a fixed order: first the default continuation (the task that took the last step, while it is
-//! enabled and has not yielded), then the others in cyclic order of creation. They are a word of bits, or a list if the
-//! environment may wake a waiting task or fairness holds one back.
+//! enabled and has not yielded), then the others in cyclic order of creation. They are represented by a word of bits,
+//! or by a list if the environment may wake a waiting task or fairness holds one back.
 
 use super::stop::Stop;
 use super::{BEFORE, Runtime};
@@ -12,7 +12,7 @@ use crate::strategy::Candidates;
 use crate::trace::{Class, Key, Limit, StepEnd};
 use intermezzo_sdk::Interests;
 
-/// The next action of the task that asked.
+/// The next action of the task that called for a decision.
 pub(super) enum Next {
     /// Continue.
     Stay,
@@ -60,8 +60,8 @@ impl Runtime {
         }
     }
 
-    /// Returns the task that takes the next step, if that step is known and nothing comes before it. That is a part of
-    /// [`dispatch`](Self::dispatch), which decides the other cases.
+    /// Returns the task that takes the next step, if that step is known and nothing comes before it.
+    /// [`dispatch`](Self::dispatch) handles all cases, including this one.
     #[inline(always)]
     pub(super) fn known_step(&self) -> Option<u32> {
         let known = self.known_next(self.ready.enabled().low())?;
@@ -69,27 +69,27 @@ impl Runtime {
         is_simple.then_some(known)
     }
 
-    /// Takes the known step of the current task, which waits at no gate, if it took the last step as well and no point was
-    /// closed. Returns `false` if it did not.
+    /// Takes the known step of the current task, which waits at no gate, if it took the last step as well and no point
+    /// was closed. Otherwise does nothing and returns `false`.
     #[inline(always)]
     pub(super) fn continue_as_known(&mut self, task: u32) -> bool {
         if self.ready.last() != task || self.decisions.any_closed() {
             return false;
         }
-        // It is no preemption, because the task continues.
+        // This is not a preemption, because the task continues.
         self.decisions.repeat(self.choices_of_known());
         self.record.steps += 1;
         true
     }
 
-    /// Returns the number of choices at the end of the next step, which is known.
+    /// Returns the number of choices at the end of the next step, which must be known.
     #[inline(always)]
     fn choices_of_known(&self) -> usize {
         let known = self.record.trace.steps().get(self.record.steps as usize + 1);
         known.map_or(0, |known| known.choices_end)
     }
 
-    /// Notes that the current task performs its operation now, and tells the monitors.
+    /// Notes that the current task performs its operation now, and notifies the monitors.
     #[inline(always)]
     pub(super) fn begin_operation(&mut self) {
         #[cfg(feature = "unmodified")]
@@ -99,9 +99,9 @@ impl Runtime {
         }
     }
 
-    /// Returns the task that took the next step before, if all steps so far are prescribed as they were: the other
-    /// enabled tasks need not be computed. `None` also if this task cannot continue here, so that the departure is
-    /// found.
+    /// Returns the task that took the next step in the previous execution, if all steps so far are the same as there:
+    /// then the other enabled tasks need not be computed. `None` also if this task cannot continue here, so that the
+    /// departure is noticed.
     #[inline(always)]
     fn known_next(&self, enabled: u64) -> Option<u32> {
         let known = self.record.trace.steps().get(self.record.steps as usize + 1)?;
@@ -123,7 +123,7 @@ impl Runtime {
         self.ready.pop_must_run()
     }
 
-    /// Makes the decision if it is not just among the enabled tasks, or if there are many tasks.
+    /// Makes the decision if more than the enabled tasks must be considered, or if there are many tasks.
     #[inline(never)]
     pub(super) fn dispatch_slow(&mut self) -> Next {
         self.world.let_time_pass();
@@ -137,7 +137,7 @@ impl Runtime {
             }
             self.world.pass_time(&mut self.ready, &mut self.tasks);
             time_passed = true;
-            // If the trace already has a step, it will not be undone.
+            // Only for a step that the trace does not have yet: `observe` resets it.
             self.record.forced_by_idle = self.record.is_next_observed();
         }
         if self.ready.has_yielded() || self.ready.is_fair() {
@@ -155,7 +155,7 @@ impl Runtime {
         let others = enabled & !(1 << last);
         let goes_on = others != enabled;
         if others & others.wrapping_sub(1 - u64::from(goes_on)) == 0 {
-            // There is one task: `last` itself, or the only other.
+            // There is one task: `last`, or the only other one.
             if self.record.must_ask() && !self.tell_only_enabled(goes_on, others) {
                 return Next::Stop;
             }
@@ -209,8 +209,8 @@ impl Runtime {
             return self.wake(first.expect("fairness never holds back every enabled task"));
         }
         self.ready.note_held_back();
-        // Time has ended the wait of the task that ran last, so a switch is a preemption. Had another task ended last, it
-        // would not be.
+        // Time has ended the wait of the task that ran last, so a switch is a preemption. If another task had taken the
+        // last step, it would not be.
         self.ready
             .note_order_matters(time_passed && goes_on && listed.len() > 1);
         self.note_waits_for_time();
@@ -262,7 +262,7 @@ impl Runtime {
         self.world.capped.timeouts |= self.ready.is_capped(&self.tasks);
     }
 
-    /// Lets a task go. If no gate let it, its wait times out.
+    /// Lets a task go. If no gate is open for it, its wait times out.
     fn wake(&mut self, task: u32) -> Next {
         if self.ready.is_excused(task) {
             self.sleep_on(task);
@@ -288,7 +288,8 @@ impl Runtime {
             self.record.forced_by_idle = false;
             self.add_to_footprint(Key::CLOCK, Class::Write);
         } else if self.record.forced_by_idle {
-            // Time passed because no other task could continue; that is no condition if it may time out anyway.
+            // Time passed because no other task could continue. That does not matter if the wait may time out early in
+            // any case.
             self.record.forced_by_idle = !is_early && self.record.is_observed();
             self.add_to_footprint(Key::CLOCK, Class::Write);
         } else {
@@ -328,7 +329,7 @@ impl Runtime {
         self.ready.take_step(task);
         if self.record.is_observed() {
             let pending = &self.tasks[task].pending;
-            // An operation that the environment may wake needed no gate.
+            // A wait that the environment may end did not need the gate.
             self.record.waited =
                 (pending.gates != 0 && !pending.may_time_out).then_some((pending.gate_var, pending.gates));
             self.record.timed = pending.may_time_out.then(|| Limit::of(&self.tasks[task]));
@@ -367,7 +368,7 @@ impl Runtime {
 
     /// Adds the step that has ended to the trace.
     ///
-    /// Returns `false` if the execution differs from the one before under the same choices; it must then stop.
+    /// Returns `false` if the execution differs from the previous one under the same choices; it must then stop.
     #[inline(never)]
     pub(super) fn observe(&mut self) -> bool {
         if self.constraints.spins.in_last_rounds() {
@@ -421,7 +422,7 @@ impl Runtime {
         true
     }
 
-    /// Adds an access of the current step in addition to those to the variables of its events.
+    /// Adds an access to the current step, in addition to the accesses of its events.
     pub(super) fn add_to_footprint(&mut self, key: Key, class: Class) {
         let task = self.tasks.current();
         self.record.add_to_footprint(task, key, class);
@@ -461,7 +462,7 @@ impl Runtime {
             if entry.pending.gates & open == 0 {
                 self.ready.gate_closed(task, entry.deadline, self.world.clock());
                 if entry.pending.may_time_out {
-                    // The gate may have been open when the task came to it.
+                    // The gate may have been open when the task reached it.
                     self.ready.wait_until(task, entry.deadline, self.world.clock());
                 }
             } else if entry.pending.visible {

@@ -1,11 +1,10 @@
 //! The emergency report of a worker that crashed inside the allocator.
 //!
-//! The C library aborts when it finds its heap broken, for instance by a double free. It may then hold a lock of the
-//! heap that is never released, and whatever allocates next waits for ever. So a worker whose task crashed first
-//! notifies the thread that waits for the exploration, without allocating anything. Then it takes every lock of the
-//! heap once. If it does not return from that, the other thread takes over: it reports the finding, and ends the
-//! process. That thread has a heap of its own, as far as the C library gives each thread one. If it has to wait as
-//! well, an alarm ends the process without a report.
+//! The C library aborts when it finds its heap corrupted, for instance by a double free. It may then hold a lock of the
+//! heap that is never released, and the next allocation waits for ever. So a worker whose task crashed first notifies
+//! the thread that waits for the exploration, without allocating anything. Then it takes every lock of the heap once.
+//! If that blocks, the other thread takes over: it reports the finding, and ends the process. That thread has its own
+//! heap, if the C library gives each thread one. If it has to wait as well, an alarm ends the process without a report.
 //!
 //! It knows the locks of glibc's allocator, and of any allocator that has one lock. With other allocators crashes are
 //! not caught (see `crash.rs`), or a process may still hang.
@@ -17,7 +16,7 @@ use std::cell::Cell;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// The longest time that taking all locks of a heap may take: it is short, unless one is never released.
+/// The time limit for taking all locks of a heap. It takes little time, unless one is never released.
 const GRACE: Duration = Duration::from_secs(3);
 
 /// The number of seconds within which the report must be made.
@@ -56,8 +55,8 @@ impl Emergency {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Handles a crash of a task of this runtime. Returns if the heap can be used; nothing is allocated before that is
-    /// known.
+    /// Handles a crash of a task of this runtime. Returns only if the heap can be used; nothing is allocated before
+    /// that is known.
     pub(super) fn crashed(&self, runtime: *mut Runtime, crash: Crash) {
         let mut state = self.state();
         while !matches!(*state, State::Running) {
@@ -137,8 +136,8 @@ fn probe() {
         drop(std::hint::black_box(Vec::<u8>::with_capacity(bytes)));
     }
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    // SAFETY: a plain call. It visits the heaps of all threads, and takes the lock of each. A broken heap may make it
-    // crash, which the signal handler expects.
+    // SAFETY: a plain call. It visits the heaps of all threads, and takes the lock of each. A corrupted heap may make
+    // it crash, which the signal handler expects.
     unsafe {
         libc::mallinfo();
     }

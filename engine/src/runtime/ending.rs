@@ -1,4 +1,4 @@
-//! The end of an execution: its reason, the failures that led to it, and the removal of what it leaves.
+//! The end of an execution: its reason, the failures that led to it, and the state of the cleanup.
 
 use super::crash::Crash;
 use super::{Emergency, PanicNote, Stop};
@@ -30,8 +30,8 @@ pub(super) struct ExecutionEnd {
     /// `true` if the last execution left tasks unfinished, and they were leaked, or unwound.
     pub(super) forgot: bool,
     pub(super) unwound: bool,
-    /// `true` if a task may hold the lock of a standard stream, which is the process's: tasks that are left are then unwound,
-    /// and so release it.
+    /// `true` if a task may hold the lock of a standard stream, which is the process's: tasks that are left are then
+    /// unwound, and so release it.
     pub(super) uses_streams: bool,
     /// A crash during the teardown of the execution.
     pub(super) crash_cleared: Option<Crash>,
@@ -39,9 +39,9 @@ pub(super) struct ExecutionEnd {
     pub(super) damaged: bool,
     /// A panic of the engine, a strategy or a monitor on a fiber, to be passed to the caller of the exploration.
     pub(super) carried: Option<Box<dyn Any + Send>>,
-    /// `true` if the execution was given up at its end, to be run again with the same choices.
+    /// `true` if the execution was abandoned at its end, to be run again with the same choices.
     pub(super) runs_again: bool,
-    /// `true` if it was given up because of what earlier tasks had left on the stacks.
+    /// `true` if it was abandoned because of remains of earlier tasks on the stacks.
     pub(super) is_unclear: bool,
     /// The panic hook that the test has set.
     #[cfg(feature = "unmodified")]

@@ -22,12 +22,12 @@ impl Engine {
         match main {
             Ok(main) => self.with(|rt| {
                 let entry = &mut rt.tasks[main];
-                // The main task has no creator. The counts are of the execution before, and must not enter its
-                // identity.
+                // The main task has no creator. Its counts are those of the previous execution, and must not become
+                // part of its identity.
                 (entry.children, entry.ordinal) = (0, 0);
                 // The main task is not joined: its result is dropped at its end.
                 entry.detached = true;
-                // SAFETY: the test outlives this call, and the room is emptied before it returns.
+                // SAFETY: the test outlives this call, and the room is emptied before this call returns.
                 unsafe { rt.tasks.room(main).fill(body) };
             }),
             Err(error) => self.with(|rt| {
@@ -61,13 +61,13 @@ impl Engine {
 /// The results of an execution that has ended, before its tasks are cleared away.
 struct Examined {
     stop: Stop,
-    /// The next operations of the tasks that are left, after a deadlock.
+    /// The next operations of the remaining tasks, after a deadlock.
     wanted: Vec<Operation>,
     /// The description of the execution; `None` if there is nothing to report.
     scene: Option<Box<FailureContext>>,
     /// Set if it was cut off.
     cut_off: Option<Box<CutOffExecution>>,
-    /// `true` if places that race became schedule points.
+    /// `true` if places of races became schedule points.
     learned_points: bool,
 }
 
@@ -96,7 +96,7 @@ impl Runtime {
             Stop::Deadlock => self.wanted(),
             _ => Vec::new(),
         };
-        // To all but the monitors this is an end like any other.
+        // For everything but the monitors, these ends count as complete.
         let ends_well = match stop {
             Stop::Ended => true,
             Stop::Deadlock if self.limits.deadlocks_allowed => true,
@@ -113,7 +113,7 @@ impl Runtime {
             && self.monitors.listeners.reported.is_empty();
         let scene = match stop {
             _ if quiet => None,
-            // It counts for nothing, and there may be many.
+            // It does not count, and there may be many.
             Stop::Inconsistent => Some(Box::default()),
             _ => Some(Box::new(self.scene())),
         };
@@ -126,7 +126,7 @@ impl Runtime {
         }
     }
 
-    /// Does the same for an execution that was cut off. Nothing is concluded from it.
+    /// Does the same for an execution that was cut off, from which nothing is concluded.
     #[cold]
     fn examine_cut_off(&mut self) -> Examined {
         if self.monitors.listeners.any() {
@@ -183,7 +183,7 @@ impl Runtime {
             breakpoints: breakpoints.map_or(Vec::new(), Breakpoints::figures),
             parked: spins.parks(),
             failed_iterations: spins.failed_iterations(),
-            // A loop that such a thread ended did not look at other memory.
+            // The change was the uncontrolled thread's then, and not one in memory that is not observed.
             unseen_change: spins.unseen_change() && toucher.is_none(),
             unwound: self.end.unwound,
             departed,
@@ -197,7 +197,7 @@ impl Runtime {
 
     /// Returns the strongest reduction that is sound for an execution in which tasks were parked. Within a bound on
     /// preemptions only caching is. A switch away from a parked task is free, and whether it is parked depends on when
-    /// it looked, which an elided round does not show.
+    /// it read its variables, which an elided round does not show.
     fn suits_parked(&self) -> SoundReduction {
         match self.record.trace.detail() {
             Analysis::Waits => SoundReduction::Caching,
@@ -249,8 +249,8 @@ impl Runtime {
         self.tasks[0].status == Status::Ended
     }
 
-    /// Ends the trace with the execution. If it differs from the one before, that is why it stopped, unless it showed
-    /// something: then that is what counts.
+    /// Ends the trace with the execution. If the execution differs from the previous one, that becomes the reason why
+    /// it stopped, unless it has shown a failure.
     #[inline(always)]
     fn end_trace(&mut self, stop: &mut Stop) {
         if self.record.trace.detail() == Analysis::Nothing || self.decisions.has_departed() {
@@ -270,7 +270,7 @@ impl Runtime {
         }
         let ending = match stop {
             Stop::Complete => Ending::Complete,
-            // Other executions show what follows with another store.
+            // Other executions show what happens with the other stores.
             Stop::Inconsistent => Ending::Complete,
             Stop::Deadlock => Ending::Stuck,
             Stop::Ended if !self.end.cut_others_off => Ending::Stuck,
@@ -279,8 +279,8 @@ impl Runtime {
         self.record.trace.end(ending, self.tasks.as_slice());
     }
 
-    /// Treats an execution that ended before all its prescribed choices were made as departed from them. If it showed
-    /// something, that is what counts.
+    /// Treats an execution that ended before all its prescribed choices were made as departed from them. If it has
+    /// shown a failure, that remains the reason why it stopped.
     #[inline(always)]
     fn check_prescribed(&mut self, stop: &mut Stop) {
         if self.decisions.has_departed() {
@@ -306,8 +306,8 @@ impl Runtime {
         }
     }
 
-    /// Gives the execution up, to be run again with the same choices, if what earlier tasks have left on the stacks may
-    /// have decided which tasks were parked.
+    /// Abandons the execution, to be run again with the same choices, if remains of earlier tasks on the stacks may
+    /// have influenced which tasks were parked.
     #[inline(always)]
     fn give_up_on_unclear_stacks(&mut self) {
         let ends = !matches!(

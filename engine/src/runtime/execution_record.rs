@@ -11,26 +11,26 @@ pub(super) struct ExecutionRecord {
     pub(super) events: Events,
     /// The happens-before order of this execution.
     pub(super) trace: Trace,
-    /// The number of steps, and of those by another task than the step before.
+    /// The number of steps, and the number of those whose task differs from the previous step's.
     pub(super) steps: u64,
     pub(super) switches: u64,
-    /// The step from which the trace is new, and the step from which the strategy is asked even if there is one
-    /// alternative.
+    /// The first step that is not in the trace yet, and the step from which the strategy is asked even if there is only
+    /// one alternative.
     observe_from: u64,
     ask_from: u64,
-    /// The additions of the current step to the accesses to the variables of its events.
+    /// The accesses and stores of the current step, in addition to the accesses of its events.
     pub(super) extra_footprint: Vec<Aside>,
-    /// The gates that let the current step begin.
+    /// The gates at which the current step waited.
     pub(super) waited: Option<(u32, Gates)>,
     /// The limit of the wait that the current step ends, if it has one.
     pub(super) timed: Option<Limit>,
-    /// `true` if it was possible only because no other task could continue.
+    /// `true` if the current step was possible only because no other task could continue.
     pub(super) forced_by_idle: bool,
     /// `true` if the next step is possible only because a thread that is not controlled has released a task.
     pub(super) released: bool,
     /// A yield or a sleep by which time may pass, and its place.
     pub(super) pause: Option<(SyncVarOp, Site)>,
-    /// The weakest reduction that operations required for another reason than their kind, and the first such operation.
+    /// The weakest reduction that operations required for a reason other than their kind, and the first such operation.
     unsound: Option<(SoundReduction, SyncVarOp, Site)>,
     /// `true` if two tasks used one object in this execution or an earlier one.
     pub(super) shares: bool,
@@ -56,8 +56,8 @@ impl ExecutionRecord {
         }
     }
 
-    /// Begins an execution of this plan. `tasks` has the entries of the last one. If the strategy `asks_always`, it does
-    /// so even where there is one alternative.
+    /// Begins an execution of this plan. `tasks` has the entries of the last execution. With `asks_always`, the
+    /// strategy is asked even where there is only one alternative.
     pub(super) fn begin(&mut self, plan: &mut Plan, asks_always: bool, vars: &Vars, tasks: &[Task]) {
         if plan.take_forgotten() {
             self.trace.clear();
@@ -80,26 +80,26 @@ impl ExecutionRecord {
         self.switches = 0;
     }
 
-    /// Returns `true` if the current step is to be added to the trace.
+    /// Returns `true` if the current step must be added to the trace.
     #[inline(always)]
     pub(super) fn is_observed(&self) -> bool {
         self.steps >= self.observe_from
     }
 
-    /// Returns `true` if the next step is to be added to the trace.
+    /// Returns `true` if the next step must be added to the trace.
     pub(super) fn is_next_observed(&self) -> bool {
         self.steps + 1 >= self.observe_from
     }
 
-    /// Returns `true` if the strategy is asked about the next step even if there is one alternative.
+    /// Returns `true` if the strategy is asked about the next step even if there is only one alternative.
     #[inline(always)]
     pub(super) fn must_ask(&self) -> bool {
         self.steps >= self.ask_from
     }
 
-    /// Adds an access of the current step, by this task, in addition to those to the variables of its events.
+    /// Adds an access by this task to the current step, in addition to the accesses of its events.
     pub(super) fn add_to_footprint(&mut self, task: u32, key: Key, class: Class) {
-        // An access to the clock belongs to the task's last operation, any other to its present one.
+        // An access to the clock belongs to the task's last operation, any other access to its current one.
         self.add_aside(
             task,
             Extra::Access(StepAccess { key, class }),
@@ -107,7 +107,7 @@ impl ExecutionRecord {
         );
     }
 
-    /// Notes the store that a memory model let the task's present operation read, or come after.
+    /// Notes the store that the task's current operation reads or follows under a memory model.
     pub(super) fn add_store(&mut self, task: u32, store: u32) {
         self.add_aside(task, Extra::Store(store), false);
     }
@@ -123,7 +123,7 @@ impl ExecutionRecord {
         }
     }
 
-    /// Adds a write that a task makes after its last operation.
+    /// Adds a write that a task performs after its last operation.
     #[cfg(feature = "unmodified")]
     pub(super) fn add_write_since(&mut self, task: u32, key: Key) {
         self.add_to_footprint(task, key, Class::Write);
@@ -132,20 +132,21 @@ impl ExecutionRecord {
         }
     }
 
-    /// Notes that an operation at this place allows no stronger reduction.
+    /// Notes that no reduction stronger than this one is sound, because of an operation at this place.
     pub(super) fn sound_only(&mut self, sound: SoundReduction, op: SyncVarOp, site: Site) {
         self.trace.only(sound);
         self.note_unsound(sound, op, site);
     }
 
-    /// Remembers the operation and place that first allowed no stronger reduction.
+    /// Remembers the first operation, and its place, because of which no reduction stronger than this one is sound.
     pub(super) fn note_unsound(&mut self, sound: SoundReduction, op: SyncVarOp, site: Site) {
         if self.unsound.is_none_or(|(known, ..)| known < sound) {
             self.unsound = Some((sound, op, site));
         }
     }
 
-    /// Returns the operation, with its place, in the last execution for which nothing stronger is sound.
+    /// Returns the operation of the last execution, with its place, because of which no reduction stronger than this
+    /// one is sound.
     pub(super) fn unsound(&self, sound: SoundReduction) -> Option<(SyncVarOp, Site)> {
         let events = self.events.as_slice();
         let of_kind = events.iter().find(|event| SoundReduction::of(event.op) == sound);

@@ -1,4 +1,4 @@
-//! An executor: one runtime on one OS thread, which runs one execution after the other.
+//! An executor: one runtime on one OS thread, which runs executions one after the other.
 
 use super::arena;
 use super::constraints::Constraints;
@@ -33,16 +33,16 @@ use intermezzo_sdk::SyncVarOp;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Limits of one execution.
+/// The limits and modes of an execution.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// The largest number of visible operations.
+    /// The maximum number of visible operations.
     pub steps: u64,
-    /// The largest number of tasks.
+    /// The maximum number of tasks.
     pub tasks: u32,
     /// The size of each task's stack in bytes.
     pub stack_bytes: usize,
-    /// The largest total size in bytes of the stacks that the process may leak.
+    /// The maximum total size in bytes of the stacks that the process may leak.
     pub forgotten_bytes: usize,
     /// The interval of the yields that count for fairness: every N-th yield of a task.
     pub fair_yields: u32,
@@ -50,18 +50,18 @@ pub struct Limits {
     pub awaits: bool,
     /// `true` if an execution may end with tasks that wait for ever.
     pub deadlocks_allowed: bool,
-    /// `true` if an execution that reaches its limit of steps ends there, and has not failed.
+    /// `true` if an execution that reaches its limit on steps ends there, and has not failed.
     pub long_allowed: bool,
-    /// `true` if a task that reads what a reader-writer lock guards cannot read it once more: it waits for ever.
+    /// `true` if a task that holds a reader-writer lock to read cannot take it to read once more: it waits for ever.
     pub reads_once: bool,
-    /// `true` if an object that an earlier execution has left may be used, in the state in which it is.
+    /// `true` if an object from an earlier execution may be used, in its current state.
     pub keeps_objects: bool,
     /// `true` if the test was not written for intermezzo. Then an execution may end with tasks that wait for ever once
-    /// the test's own function has returned, and loops that wait without yielding yield.
+    /// the test's own function has returned, and loops that wait without yielding are made to yield.
     pub unmodified: bool,
     /// `true` if the test is a whole program: it ends when its own function returns, whatever the other tasks do.
     pub is_program: bool,
-    /// `true` if every operation is a schedule point, those that commute with all others too.
+    /// `true` if every operation is a schedule point, even those that commute with all others.
     pub every_operation: bool,
     /// The longest time that a task may do nothing visible; `None` for no limit.
     pub hang: Option<Duration>,
@@ -72,9 +72,9 @@ pub struct Limits {
 /// The time that a worker has spent in executions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TimeSpent {
-    /// On deciding which execution comes next, and on learning from the one before.
+    /// The time for choosing the next execution, and for learning from the last one.
     pub search: Duration,
-    /// On running executions.
+    /// The time for running executions.
     pub running: Duration,
 }
 
@@ -97,8 +97,8 @@ pub struct Executor {
 type Remake = Box<dyn Fn() -> Box<dyn Strategy>>;
 
 impl Executor {
-    /// Creates an executor. With `known_loops`, loops that were seen to only wait are assumed to do so from their first
-    /// round on: those of these hashes, and those that executions show.
+    /// Creates an executor. With `known_loops`, loops that only wait are assumed to do so from their first round on:
+    /// those with these hashes, and those that executions show.
     pub fn new(
         strategy: Box<dyn Strategy>,
         environment: Environment,
@@ -139,9 +139,9 @@ impl Executor {
         }
     }
 
-    /// Lets a memory model say what operations on atomics read, in all further executions, in place of the environment's.
-    /// Each operation that has alternatives is a choice of the search. Each place of a task
-    /// reads the same store at most `stale_reads` times after a newer one was there.
+    /// Sets the memory model that determines what operations on atomics read in all further executions, in place of the
+    /// environment's. Each operation that has alternatives is a choice of the search. Each place of a task reads the
+    /// same store at most `stale_reads` times after a newer one was there.
     pub fn read_by(&mut self, model: Box<dyn MemoryModel>, stale_reads: u32) {
         self.runtime.memory.read_by(model, stale_reads);
     }
@@ -151,40 +151,40 @@ impl Executor {
         self.runtime.memory.raise(orders);
     }
 
-    /// Limits the stale operations of each further execution to `most`; `None` for no limit. An execution ends right after
-    /// an operation that exceeds the limit.
+    /// Limits the stale operations of each further execution to `most`; `None` for no limit. An execution ends directly
+    /// after an operation that exceeds the limit.
     pub fn limit_stale_operations(&mut self, most: Option<u32>) {
         self.runtime.memory.limit_stale_operations(most);
     }
 
-    /// Makes crashes be reported to `emergency` before anything else is done about them.
+    /// Reports crashes to `emergency` before they are handled in any other way.
     pub fn tell_crashes_to(&mut self, emergency: Arc<Emergency>) {
         self.runtime.end.emergency = Some(emergency);
     }
 
-    /// Sets the time at which running executions are cut off, from the next one on; `None` if none is.
+    /// Sets the time at which running executions are cut off, from the next one on; `None` if they are not.
     pub fn cut_off(&mut self, cut_off_at: Option<CutOffTime>) {
         self.runtime.looks.cut_off(cut_off_at);
         self.heed_time();
     }
 
-    /// Gives the strategy a way to see that its time is over.
+    /// Gives the strategy a way to check if its time is over.
     fn heed_time(&mut self) {
         if let Some(is_over) = self.runtime.looks.for_search() {
             self.runtime.decisions.strategy.heed_time(&is_over);
         }
     }
 
-    /// Allows preemptions only in the scope `only_in`, if it is not empty, and not in `not_in`. Variables have the names
-    /// that `names` reads.
+    /// Allows preemptions only in the scope `only_in`, if it is not empty, and not in `not_in`. Variables have the
+    /// names that `names` reads.
     pub fn scope(&mut self, only_in: Scope, not_in: Scope, names: Box<dyn SourceNames + Send>) {
         if !only_in.is_empty() || !not_in.is_empty() {
             self.runtime.constraints.preemptible = Some(Box::new(Preemptible::new(only_in, not_in, names)));
         }
     }
 
-    /// Omits schedule points at atomics whose accesses other synchronisation orders. If one proves to need them, the
-    /// search that `remake` creates restarts.
+    /// Omits schedule points at atomics whose accesses are ordered by other synchronisation. If an atomic turns out to
+    /// need them, the search restarts with a strategy that `remake` creates.
     pub fn quiet_atomics(&mut self, remake: impl Fn() -> Box<dyn Strategy> + 'static) {
         self.runtime.constraints.ordered_atomics = Some(Box::default());
         self.remake = Some(Box::new(remake));
@@ -197,14 +197,14 @@ impl Executor {
         self.runtime.constraints.data_points = any.then(|| Box::new(DataPoints::new(given, learns)));
     }
 
-    /// Makes just the accesses at places with these hashes schedule points.
+    /// Makes the accesses at places with these hashes schedule points, and no others.
     pub fn data_points_only(&mut self, places: &[u64]) {
         let any = !places.is_empty();
         self.runtime.constraints.data_points = any.then(|| Box::new(DataPoints::only(places)));
     }
 
-    /// Makes these assumptions and no others: these loops only wait, accesses at these places are schedule points, these
-    /// breakpoints are armed, and tasks that fairness holds back are alternatives, or are not.
+    /// Makes these assumptions and no others: these loops only wait, accesses at these places are schedule points,
+    /// these breakpoints are armed, and tasks that fairness holds back are alternatives, or are not.
     pub fn assume(&mut self, premises: Premises) {
         self.assume_only(&premises.known_loops);
         self.data_points_only(&premises.data_points);
@@ -223,7 +223,7 @@ impl Executor {
         points.map(|points| points.learned()).sum()
     }
 
-    /// Returns how many of a hundred operations of the last execution were on reference counts.
+    /// Returns the percentage of the last execution's operations that were on reference counts.
     pub fn percent_of_counts(&self) -> usize {
         use intermezzo_sdk::SyncVarOp::{CountDown, CountRead, CountUp};
         let events = self.runtime.record.events.as_slice();
@@ -248,7 +248,7 @@ impl Executor {
             .map(|ordered_atomics| ordered_atomics.note())
     }
 
-    /// Returns the number of executions that showed nothing that another did not show as well.
+    /// Returns the number of redundant executions: those that showed nothing that another did not show.
     pub fn redundant(&self) -> u64 {
         let given_up = self
             .runtime
@@ -270,7 +270,7 @@ impl Executor {
             && ordered_atomics.broken
         {
             ordered_atomics.restart(rt.decisions.alike.number);
-            // Nothing of the last execution stays, because there are now decisions where it had none.
+            // Nothing of the last execution is kept, because there are now decisions where it had none.
             rt.record.trace = rt.record.trace.cleared(rt.record.trace.detail());
             rt.decisions.plan = Plan::default();
             rt.decisions.strategy = remake();
@@ -280,7 +280,7 @@ impl Executor {
             .decisions
             .strategy
             .next(&mut rt.decisions.plan, &rt.record.trace);
-        // A search may consist of several that take turns.
+        // This may change: a search may consist of several that take turns.
         rt.ready
             .list_all(self.lists_all || rt.decisions.strategy.needs().all_listed);
         self.count_time(begin, |spent| &mut spent.search);
@@ -319,13 +319,13 @@ impl Executor {
         executed
     }
 
-    /// Returns `true` if the last execution has to run once more with stacks that are cleared further. That happens a few
+    /// Returns `true` if the last execution has to run once more with more of the stacks cleared. That happens a few
     /// times in an exploration.
     fn was_unclear(&self) -> bool {
         self.runtime.end.is_unclear && !self.runtime.end.damaged
     }
 
-    /// Runs the last execution once more, and again as long as stacks have to be cleared further.
+    /// Runs the last execution once more, and again as long as more of the stacks has to be cleared.
     #[cold]
     #[inline(never)]
     fn execute_again(&mut self, test: &dyn Fn()) -> ExecutionOutcome {
@@ -357,7 +357,7 @@ impl Executor {
         let executed = {
             let _arena = self.arena.execution();
             let executed = engine.run(test);
-            // They would use memory that is taken back now.
+            // The handlers would use memory that is reclaimed now.
             #[cfg(unix)]
             super::signal_handlers::restore_signal_handlers();
             executed
@@ -374,8 +374,8 @@ impl Executor {
         executed
     }
 
-    /// Prepares the last execution once more, which departed from what was prescribed. Nothing of it is assumed to be
-    /// known.
+    /// Prepares the last execution, which departed from its prescribed choices, once more. Nothing of it is assumed to
+    /// be known.
     ///
     /// # Panics
     /// It did not depart.
@@ -404,7 +404,7 @@ impl Executor {
         self.runtime.decisions.prescribe_again();
     }
 
-    /// Writes the choices of executions to this journal, except for those that run apart.
+    /// Writes the choices of executions to this journal, except for those of [`apart`](Self::apart).
     pub fn keep_journal(&mut self, journal: Journal) {
         self.runtime.decisions.journal = journal;
     }
@@ -414,7 +414,7 @@ impl Executor {
         &mut self.runtime.decisions.journal
     }
 
-    /// Returns the present assumptions of executions.
+    /// Returns the current assumptions of executions.
     pub fn premises(&self) -> Premises {
         self.runtime.constraints.premises(self.lists_all)
     }
@@ -534,7 +534,7 @@ impl Executor {
         self.runtime.constraints.spins.adopt_learned();
     }
 
-    /// Assumes from now on that just the loops with these hashes only wait.
+    /// Assumes from now on that the loops with these hashes only wait, and no others.
     pub fn assume_only(&mut self, known_loops: &[u64]) {
         self.runtime.constraints.spins.assume_only(known_loops);
     }
@@ -568,8 +568,8 @@ impl Executor {
         events.map(|event| (event.task, event.index)).collect()
     }
 
-    /// Returns the operation, with its place, in the last execution for which nothing stronger is sound; `None` if
-    /// there is none.
+    /// Returns the operation of the last execution, with its place, because of which no reduction stronger than this
+    /// one is sound; `None` if there is none.
     pub fn unsound(&self, sound: SoundReduction) -> Option<String> {
         if self.runtime.end.cut_others_off && sound == SoundReduction::Caching {
             return Some("the program ended while other threads could continue".into());

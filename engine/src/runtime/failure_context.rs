@@ -38,8 +38,8 @@ impl Runtime {
         (entry.owner != NO_TASK).then(|| (entry.owner, entry.owned_at.unwrap_or(Site::NOWHERE)))
     }
 
-    /// Returns a task that holds this lock for reading, and the place where it took it. Prefers the task `waits`, then tasks
-    /// that have not ended. Returns `None` if a task dropped a guard that it had not taken.
+    /// Returns a task that holds this lock for reading, and the place where it took it. Prefers the task `waits`, then
+    /// tasks that have not ended. Returns `None` if a task dropped a guard that it had not acquired.
     fn reader(&self, var: u32, waits: u32) -> Option<(u32, Site)> {
         let mut taken: BTreeMap<u32, Vec<Site>> = BTreeMap::new();
         for event in self.record.events.as_slice() {
@@ -104,7 +104,7 @@ impl Runtime {
             .map(|task| {
                 let mut access = self.tasks[task].pending.access;
                 if let Some(at) = self.tasks[task].waits_at {
-                    // It waits by its own variable, as one that parks does.
+                    // It waits at its own variable, like a task that parks; the report shows the futex's variable.
                     (access.op, access.var) = (SyncVarOp::AtomicRmw, at.var);
                 }
                 let owner = self.owner(access.var).or_else(|| self.reader(access.var, task));
@@ -118,8 +118,8 @@ impl Runtime {
                 }
             })
             .collect();
-        // Addresses differ between processes, so they are numbered in order of appearance.
-        // No hash table: whether the test makes any is seen by their keys.
+        // Addresses differ between processes, so they are numbered in order of appearance. Not a hash table, because
+        // the number of hash tables that were created shows whether the test created one.
         let mut addresses: BTreeMap<u64, u64> = BTreeMap::from([(0, 0)]);
         let mut plain = |event: &Event, value: u64| {
             if !self.holds_address(event.var) {
@@ -161,7 +161,7 @@ impl Runtime {
                     var: var_name(self, event.var),
                     read,
                     written,
-                    // The test's own body was created at no place in the source.
+                    // The test's own body has no place of creation in the source.
                     site: match event.op {
                         SyncVarOp::TaskBegin | SyncVarOp::TaskEnd if event.task == 0 => String::new(),
                         _ => site_name(event.site),
@@ -193,7 +193,7 @@ impl Runtime {
             toucher: None,
             unlike: self.decisions.alike.told(self.limits.unmodified),
             choices,
-            // Otherwise the alternatives were the same.
+            // If fairness left nothing out, the alternatives were the same.
             premises: self
                 .constraints
                 .premises(self.ready.lists_all() && self.ready.unfair_left_out()),

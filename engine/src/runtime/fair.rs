@@ -38,17 +38,17 @@ pub(super) struct Fairness {
     restrains: bool,
     /// The enabled tasks before the current step.
     before: TaskSet,
-    /// The tasks that have been enabled ever since a window last ended. E of each window takes them in when the next one
-    /// ends.
+    /// The tasks that have been enabled ever since a window last ended. E of each window is intersected with them when
+    /// the next one ends.
     stayed: TaskSet,
-    /// The tasks that ran since then. S of each window takes them in.
+    /// The tasks that ran since then. They are added to S of each window then.
     ran: TaskSet,
-    /// For each task the first step with a yield that counts at which it was enabled; 0 if there was none.
+    /// For each task the first step that was a counted yield and after which the task was enabled; 0 if there was none.
     seen: Vec<u32>,
 }
 
 impl Fairness {
-    /// Returns fairness in which every `every`-th yield of a task counts; 0 is taken for 1.
+    /// Returns fairness in which every `every`-th yield of a task counts; 0 means 1.
     pub(super) fn new(every: u32) -> Fairness {
         Fairness {
             every: every.max(1),
@@ -72,7 +72,7 @@ impl Fairness {
         }
     }
 
-    /// Returns `true` if any task has yielded yet.
+    /// Returns `true` if any task has yielded.
     #[inline(always)]
     pub(super) fn active(&self) -> bool {
         self.active
@@ -171,7 +171,7 @@ impl Fairness {
         self.note_restraint();
     }
 
-    /// Lets a task go that is held back: it waits for no task until it yields again.
+    /// Releases a task that is held back: it waits for no task until it yields again.
     pub(super) fn let_go(&mut self, task: u32) {
         if let Some(window) = self.windows.get_mut(task as usize) {
             window.waits_for.clear();

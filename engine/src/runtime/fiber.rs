@@ -1,11 +1,11 @@
-//! A fiber, on which a task runs: a stackful coroutine on a pooled, guarded stack, with a room for its job.
+//! A fiber, on which a task runs: a stackful coroutine on a pooled, guarded stack, with a *room* that holds its job.
 //!
-//! A fiber serves one task per execution and is used again in the next: it runs a job, gives control away, and waits
-//! for another. Nothing is mapped, allocated or unwound in between. Stacks outlive an exploration in a pool of the
+//! A fiber serves one task per execution and is used again in the next: it runs a job, hands over control, and waits
+//! for another job. Nothing is mapped, allocated or unwound in between. Stacks outlive an exploration in a pool of the
 //! process; `stack.rs` says where they are.
 //!
-//! The job is the task's closure. It is kept in the fiber's room, or in a box if it is large. Its result takes the same
-//! place.
+//! The job is the task's closure. It is kept in the fiber's room, or in a box if it is large. Its result replaces it
+//! there.
 
 use super::stack::{TaskStack, mapped};
 use super::switch::{Back, Coroutine, Entry, WorkerContext};
@@ -17,11 +17,11 @@ use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 
-/// The size in bytes of the room for a closure or its result; larger ones are boxed. A test's closures are mostly a few
-/// references.
+/// The size in bytes of the room for a closure or its result; larger ones are boxed. Most closures of tests hold only a
+/// few references.
 const ROOM: usize = 256;
 
-/// The largest number of stacks kept for later explorations; others are unmapped.
+/// The maximum number of stacks kept for later explorations; others are unmapped.
 const POOLED_STACKS_MAX: usize = 1024;
 
 static POOL: Mutex<Vec<(usize, TaskStack)>> = Mutex::new(Vec::new());
@@ -57,7 +57,7 @@ pub(crate) struct Room {
     bytes: Bytes,
 }
 
-/// A function that drops the value that a room holds, given its place.
+/// A function that drops the value in a room, given the value's address.
 pub(super) type Discard = unsafe fn(*mut u8);
 
 /// The operations on a closure and its result, whose types are erased.
@@ -194,7 +194,7 @@ impl Room {
         self.content = Content::Result;
     }
 
-    /// Takes the result out; `None` if there is none, or none any more.
+    /// Takes the result out; `None` if there is none, or if it was taken already.
     ///
     /// # Safety
     /// `T` is the type that `fill` was called with.
@@ -212,7 +212,8 @@ impl Room {
         self.job.result_drops
     }
 
-    /// Forgets what the closure returned, if it needs no drop. Returns `true` if so. The closure must not have panicked.
+    /// Forgets what the closure returned, if it needs no drop. Returns `true` if so. The closure must not have
+    /// panicked.
     pub(super) fn forget_result(&mut self) -> bool {
         if self.job.forgets_result && self.content == Content::Result {
             self.content = Content::Nothing;
@@ -243,15 +244,15 @@ impl Room {
     }
 }
 
-/// The number of bytes from the top of a stack in which the first job of an exploration finds nothing, whether the stack was
-/// just mapped or had jobs before. So an execution seldom has to be run again because of what is left there.
+/// The number of bytes from the top of a stack that are zero for the first job of an exploration, even if the stack
+/// served other jobs before. So an execution seldom has to be repeated because of bytes that earlier jobs left there.
 const CLEARED_AT_FIRST: usize = 64 << 10;
 
 /// A pooled coroutine and its room.
 pub(crate) struct Fiber {
     coroutine: Coroutine,
     stack_bytes: usize,
-    /// The number of bytes from the top of the stack in which the job found nothing of earlier ones.
+    /// The number of bytes from the top of the stack that had no remains of earlier jobs when the current one began.
     cleared: usize,
     /// `true` until the fiber has a job.
     is_unused: bool,
@@ -283,8 +284,8 @@ impl Fiber {
     /// Runs the fiber until control returns to the worker; no other fiber runs then.
     ///
     /// # Safety
-    /// No fiber is running, and none is moved. (No `&mut` is held during the run, because the task that runs uses the
-    /// fiber too.)
+    /// No fiber is running, and none is moved. The parameter is a pointer and not a `&mut`, because the task that runs
+    /// uses the fiber too.
     #[inline(always)]
     pub(super) unsafe fn enter(worker_context: *mut WorkerContext, to: *mut Fiber) -> Back {
         // SAFETY: as the caller says.
@@ -332,7 +333,7 @@ impl Fiber {
         self.coroutine.in_use()
     }
 
-    /// Clears this many bytes from the top of the stack of what earlier jobs have left there.
+    /// Clears the remains of earlier jobs from this many bytes below the top of the stack.
     #[inline(always)]
     pub(super) fn clear(&mut self, bytes: usize) {
         self.cleared = match std::mem::take(&mut self.is_unused) {
@@ -344,7 +345,8 @@ impl Fiber {
         }
     }
 
-    /// Returns the number of bytes from the top of the stack in which the job found nothing of earlier ones.
+    /// Returns the number of bytes from the top of the stack that had no remains of earlier jobs when the current one
+    /// began.
     #[allow(dead_code, reason = "the states of tasks are not compared on all targets")]
     pub(super) fn cleared(&self) -> usize {
         self.cleared
@@ -369,7 +371,8 @@ impl Drop for Fiber {
     }
 }
 
-/// Takes a stack of that size from the pool: the one at the lowest address, as a process gets it that has none in its pool.
+/// Takes a stack of that size from the pool: the one at the lowest address, which a process with an empty pool would
+/// get, too.
 fn pooled(bytes: usize) -> Option<TaskStack> {
     let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
     let of_size = pool.iter().enumerate().filter(|(_, (size, _))| *size == bytes);

@@ -1,23 +1,23 @@
-//! Tasks that wait at an address, as the system's futexes let them.
+//! Tasks that wait at an address, as with the system's futexes.
 
 use super::{Engine, arena};
 use crate::record::WaitsAt;
 use std::num::NonZero;
 
 impl Engine {
-    /// Returns the engine, if the caller is code of the test in an execution, and not code of ours that it called. Only
-    /// with the feature `unmodified`.
+    /// Returns the engine, if the caller is code of the test in an execution, and not code of the engine that it
+    /// called. Only with the feature `unmodified`.
     pub fn of_test() -> Option<Engine> {
         arena::test_runs().then(Engine::current).flatten()
     }
 
-    /// Notes whether the operation that the current task announces needs only the address of its object, so that the
-    /// object's memory may be freed before.
+    /// Notes whether the operation that the current task announces needs only the address of its object. The object's
+    /// memory may then be freed before the operation.
     pub fn needs_no_memory(self, how: bool) {
         self.with(|rt| rt.tasks.current_task().needs_no_memory = how);
     }
 
-    /// Notes that the current task waits at the address of a variable, and is woken by those that have one of these bits.
+    /// Notes that the current task waits at the address of a variable, for a wake-up with one of these bits.
     pub fn waits_at(self, address: usize, var: u32, bits: u32) {
         self.with(|rt| {
             let since = NonZero::new(rt.record.events.len() as u32);
@@ -35,7 +35,7 @@ impl Engine {
         self.with(|rt| rt.tasks[task].waits_at = None);
     }
 
-    /// Returns the number of the tasks that wait at an address and are woken by one of these bits.
+    /// Returns the number of tasks that wait at an address and are woken by one of these bits.
     pub fn waiting_at(self, address: usize, bits: u32) -> usize {
         self.with(|rt| {
             let all = rt.tasks.as_slice().iter();

@@ -1,8 +1,8 @@
 //! The names that a test gives its variables by `intermezzo::name`.
 //!
-//! A name changes nothing of the search: an object that was not used yet becomes no variable by it. Until then its name
-//! is known by a number, which is in the object's identity and moves with it; or by the object's address, if that does not
-//! change: a static's, and that of an object that is identified by its address.
+//! A name does not change the search: naming an unused object does not make it a variable. Until the object is used,
+//! the name is found by a number, which is in the object's identity and moves with it. Statics, and objects that are
+//! identified by their addresses, do not move, and their names are found by address.
 
 /// The names that a test has given in this execution.
 #[derive(Default)]
@@ -68,7 +68,8 @@ impl GivenNames {
         given.map(|(_, name)| &**name)
     }
 
-    /// Returns the variables that have names, with these; a variable may occur several times, with its name last.
+    /// Returns the variables that have names, with their names. A variable may occur several times; the last name is
+    /// the one that counts.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u32, &str)> {
         self.of_vars.iter().map(|(var, name)| (*var, &**name))
     }

@@ -1,9 +1,9 @@
 //! The handle on the runtime of an execution, and the switches between its tasks.
 //!
-//! The runtime stays at one address, reached by a raw pointer in a thread-local. [`Engine::with`] lends it to a closure,
-//! and nothing that the closure returns can borrow from it. So no `&mut Runtime` outlives the call, whatever happens
-//! next. A switch to another task is a method of [`Engine`], which the closure's argument does not give: first the
-//! runtime decides, inside, and then the handle follows the decision, outside.
+//! The runtime stays at one address, reached by a raw pointer in a thread-local. [`Engine::with`] lends it to a
+//! closure, and nothing that the closure returns can borrow from it. So no `&mut Runtime` outlives the call. A switch
+//! to another task is a method of [`Engine`], which the closure's argument does not provide: the runtime decides inside
+//! the closure, and the handle carries out the decision outside.
 //!
 //! A closure could still capture the handle. Builds with debug assertions check that it does not use it: a second
 //! `with`, or a switch, inside the first panics.
@@ -18,7 +18,7 @@ use std::cell::Cell;
 thread_local! {
     /// The runtime whose task runs on this thread; null outside any execution.
     static CURRENT: Cell<*mut Runtime> = const { Cell::new(std::ptr::null_mut()) };
-    /// The runtime of this thread while code runs for which none is current.
+    /// The runtime of this thread while code runs for which no runtime is current.
     static PUT_ASIDE: Cell<*mut Runtime> = const { Cell::new(std::ptr::null_mut()) };
     /// `true` while `with` lends the runtime of this thread; kept only in builds with debug assertions.
     static LENT: Cell<bool> = const { Cell::new(false) };
@@ -37,8 +37,8 @@ impl Drop for Current {
     }
 }
 
-/// A guard for as long as the runtime is lent: what is allocated meanwhile is not the test's. It does nothing in builds
-/// without debug assertions and without the arena.
+/// A guard for as long as the runtime is lent: allocations during that time are not the test's. It does nothing in
+/// builds without debug assertions and without the arena.
 struct Lent(#[allow(dead_code, reason = "closes the arena until it is dropped")] arena::Closed);
 
 impl Lent {
@@ -88,13 +88,13 @@ impl Engine {
         (Engine(runtime), Current(()))
     }
 
-    /// Returns the engine also if the caller is code for which no runtime is current. For what ends that code.
+    /// Returns the engine, even if the caller is code for which no runtime is current. For handlers that end that code.
     pub(super) fn of_thread() -> Option<Engine> {
         let aside = PUT_ASIDE.get();
         Engine::current().or_else(|| (!aside.is_null()).then_some(Engine(aside)))
     }
 
-    /// Calls a function for which no runtime is current. It must not let another task run.
+    /// Calls a function, during which no runtime is current. It must not let another task run.
     #[inline]
     pub(super) fn outside<R>(self, f: impl FnOnce() -> R) -> R {
         /// Makes a runtime current again.
@@ -127,7 +127,8 @@ impl Engine {
     }
 
     /// Calls the function with the runtime, and returns its result, which cannot borrow from the runtime. The function
-    /// must not use a handle on it. It runs no code of the test; a strategy or a monitor that it calls has no handle.
+    /// must not use a handle on it. It must not run code of the test; a strategy or a monitor that it calls has no
+    /// handle.
     #[inline(always)]
     pub(super) fn with<R>(self, f: impl FnOnce(&mut Runtime) -> R) -> R {
         let _lent = Lent::begin();
@@ -137,7 +138,7 @@ impl Engine {
         f(unsafe { &mut *self.0 })
     }
 
-    /// Calls the function with the runtime, which the code that was interrupted may be using.
+    /// Calls the function with the runtime, which the interrupted code may be using.
     ///
     /// # Safety
     /// That code does not continue, or the function changes nothing that it uses.
@@ -146,14 +147,14 @@ impl Engine {
         f(unsafe { &mut *self.0 })
     }
 
-    /// Calls the function with the table entry of a task, for the front end's own columns. The function must not use
-    /// the engine.
+    /// Calls the function with the entry of a task, for the fields that belong to the front end. The function must not
+    /// use the engine.
     #[inline(always)]
     pub fn with_task<R>(self, task: u32, f: impl FnOnce(&mut Task) -> R) -> R {
         self.with(|rt| f(&mut rt.tasks[task]))
     }
 
-    /// Does as was decided. Returns when the caller's task may continue.
+    /// Carries out a decision. Returns when the caller's task may continue.
     #[inline(always)]
     pub(super) fn follow(self, next: Next) {
         match next {
@@ -168,7 +169,7 @@ impl Engine {
         }
     }
 
-    /// Gives control to the fiber of the task that is now current; returns when this task's fiber is resumed.
+    /// Switches to the fiber of the task that is now current; returns when this task's fiber is resumed.
     #[inline(always)]
     pub(super) fn switch_fiber(self) {
         assert_not_lent();
@@ -186,7 +187,7 @@ impl Engine {
         }
     }
 
-    /// Gives control to the worker; returns, if ever, for this task's teardown.
+    /// Switches to the worker; returns, if ever, for this task's teardown.
     #[inline(always)]
     pub(super) fn switch_to_worker(self) {
         assert_not_lent();
@@ -203,16 +204,16 @@ impl Engine {
         }
     }
 
-    /// Gives control to a task, and to those that follow it. Returns when it is back at the worker, which is the caller,
-    /// with the way in which it returned.
+    /// Runs a task, and those that follow it. Returns when control is back at the worker, which is the caller, and says
+    /// how it returned.
     pub(super) fn enter_fiber(self, task: u32) -> Back {
         assert_not_lent();
         let (worker_context, fiber) = self.with(|rt| rt.tasks.enter(task));
         // SAFETY: this is the worker, so no fiber runs; they are boxed and do not move.
         let back = arena::while_tasks_run(|| unsafe { Fiber::enter(worker_context, fiber) });
         if let Back::Crashed(_) = back {
-            // What the task did to the runtime when it crashed, if anything, is lost with its stack. It may have been in
-            // code for which no runtime is current.
+            // If the task was using the runtime when it crashed, that use has ended with its stack. It may also have
+            // been in code for which no runtime is current.
             LENT.set(false);
             CURRENT.set(self.0);
             PUT_ASIDE.set(std::ptr::null_mut());
@@ -225,7 +226,7 @@ impl Engine {
     #[inline(never)]
     pub(super) fn leave(self) {
         self.switch_to_worker();
-        // It would be resumed outside a teardown, which is impossible: a stopped execution resumes no task.
+        // A stopped execution resumes its tasks only for teardown.
         assert!(
             self.in_teardown(),
             "a stopped execution resumes tasks only to clear them away"
@@ -233,7 +234,7 @@ impl Engine {
         self.abandon_current();
     }
 
-    /// Lays down the running task's panics before it is suspended: the other tasks do not unwind.
+    /// Lays down the running task's panics before it is suspended, so that other tasks do not count as unwinding.
     #[cold]
     #[inline(never)]
     fn lay_down_panics(self) {
@@ -241,7 +242,7 @@ impl Engine {
         self.with(|rt| rt.tasks.running_task().unwinding = laid);
     }
 
-    /// Takes up the running task's panics after it was resumed: it continues to unwind.
+    /// Takes up the running task's panics after it was resumed, so that it continues to unwind.
     #[cold]
     #[inline(never)]
     fn take_up_panics(self) {

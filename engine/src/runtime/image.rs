@@ -1,9 +1,9 @@
-//! Recognition of statics that are as the compiler made them.
+//! Recognition of statics that still have their initial bytes.
 //!
 //! An object in a writable segment of a loaded file is in a static. But it may have been put there at run time (into a
-//! `std::sync::OnceLock`, for instance), and then its bytes are no constant and must not be copied. So its bytes are
-//! compared with the file's: each word is as in the file, or it is an address in some loaded file, which the loader put
-//! there.
+//! `std::sync::OnceLock`, for instance), and then its bytes are not a constant and must not be copied. So its bytes are
+//! compared with the file's: each word must be the same as in the file, or an address in some loaded file, which the
+//! loader put there.
 
 use super::arena;
 use std::cell::Cell;
@@ -35,7 +35,7 @@ const THIS_PROGRAM: &str = "/proc/self/exe";
 /// A part of a file that was loaded.
 struct Segment {
     addresses: Range<usize>,
-    /// The address of what has the address 0 in the file.
+    /// The address at which the file's address 0 was loaded.
     loaded_at: usize,
     writable: bool,
     /// The file, and the offset of the part in it; beyond `file_bytes` it is zeros.
@@ -44,14 +44,14 @@ struct Segment {
     file_bytes: usize,
 }
 
-/// Returns `true` if the bytes at this address are those of a static, as the compiler made it.
+/// Returns `true` if the bytes at this address are the initial ones of a static.
 #[inline]
 pub(super) fn is_initial_static(address: usize, bytes: &[MaybeUninit<u8>]) -> bool {
     !is_in_gap(address) && is_initial(address, bytes)
 }
 
-/// Returns `true` if this address is near the last one that was in no static. Every object is looked up once in each
-/// execution, and most are there.
+/// Returns `true` if this address is in the same gap between segments as the last one that was in no static. Every
+/// object is looked up once in each execution, and most are in that gap.
 #[inline]
 fn is_in_gap(address: usize) -> bool {
     let (begin, end) = GAP.get();
@@ -72,7 +72,7 @@ fn is_initial(address: usize, bytes: &[MaybeUninit<u8>]) -> bool {
     })
 }
 
-/// Returns `true` if this is an address in a static, as the compiler made it or not.
+/// Returns `true` if this is an address in a static, initial or not.
 pub(super) fn is_in_static(address: usize) -> bool {
     segment_of(address).is_some()
 }
@@ -161,8 +161,9 @@ pub(super) fn writable_parts_of_program() -> (usize, Vec<Range<usize>>) {
 }
 
 /// Returns the memory that outlives an execution and in which code keeps addresses: the statics of the program and of
-/// the libraries that it has loaded, and the thread-local ones of this thread. Those that never change once the loader
-/// has filled them in are left out: they have no address of an execution, but numbers that look like one.
+/// the libraries that it has loaded, and the thread-local ones of this thread. Statics that never change once the
+/// loader has filled them in are left out: they hold no address of an execution, but may hold numbers that look like
+/// one.
 #[cfg(all(
     feature = "unmodified",
     target_os = "linux",

@@ -1,9 +1,9 @@
 //! Inspections: descriptions of the test's objects after each visible operation, made outside the execution.
 //!
-//! An inspection is code of the test that runs between two visible operations, when the task that took the last one runs
-//! alone. Look-alikes treat it like code that runs during teardown: operations happen at once, make no choice, and are
-//! not recorded, and an object that was not used yet becomes no variable. But nothing is unwound: an operation that
-//! would have to wait, for instance for a lock that is held, ends the inspection.
+//! An inspection is code of the test that runs between two visible operations, while the task that performed the last
+//! one runs alone. Look-alikes treat it like code that runs during teardown: operations happen at once, make no choice,
+//! and are not recorded, and an object that was not used yet does not become a variable. But the task is not unwound:
+//! an operation that would have to wait, for instance for a lock that is held, ends only the inspection.
 //!
 //! None of this runs unless inspections were requested.
 
@@ -13,8 +13,8 @@ use crate::record::Gates;
 use intermezzo_sdk::{EventId, Interests};
 use std::panic::resume_unwind;
 
-/// The number of operations that an inspection may take: it should only look, and a loop that waits for another task would
-/// never end.
+/// The number of operations that an inspection may perform. It should only read, and a loop that waits for another task
+/// would never end.
 const OPERATIONS_MAX: u32 = 10_000;
 
 /// The result of an inspection.
@@ -24,7 +24,8 @@ pub enum Inspection {
     Seen(String),
     /// Something was locked, or would have had to be waited for.
     Locked,
-    /// The inspection panicked, or took too many operations; or the task was unwinding, and no inspection was made.
+    /// The inspection panicked, or performed too many operations; or the task was unwinding, and no inspection was
+    /// made.
     Failed,
 }
 
@@ -42,7 +43,7 @@ struct Ended;
 /// An inspection in progress.
 #[derive(Clone, Copy, Default)]
 pub(super) struct UnderWay {
-    /// The number of operations that it may still take.
+    /// The number of operations that it may still perform.
     left: u32,
     locked: bool,
 }
@@ -53,7 +54,7 @@ impl Listeners {
         self.inspector = Some(Box::new(inspector));
     }
 
-    /// Returns the events that inspections need to receive.
+    /// Returns the events after which inspections are made.
     pub(super) fn inspection_interests(&self) -> Interests {
         match self.inspector {
             Some(_) => Interests::SYNC_ACCESSES,
@@ -63,7 +64,7 @@ impl Listeners {
 }
 
 impl Engine {
-    /// Reports the last access, and inspections at the object after it.
+    /// Reports the last access to the monitors, and makes the inspection that follows it.
     #[inline(never)]
     pub(super) fn tell_access(self) {
         let inspects = self.with(|rt| {
@@ -116,7 +117,8 @@ impl Engine {
         }
     }
 
-    /// Returns `true` if an inspection is in progress; it then takes one more operation.
+    /// Returns `true` if an inspection is in progress, and counts one more operation of it. Ends the inspection if it
+    /// has performed too many.
     pub(super) fn inspects(self) -> bool {
         let Some(left) = self.with(|rt| {
             let under_way = rt.monitors.listeners.inspect.as_mut()?;

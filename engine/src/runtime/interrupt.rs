@@ -1,8 +1,8 @@
 //! Ctrl-C during an exploration: the first one ends explorations, with the results so far; the second one ends the
 //! process.
 //!
-//! A handler that the program has installed itself stays. After an interrupt, explorations that begin later in the
-//! process end at once: a person who presses the key wants everything to end.
+//! A handler that the program itself has installed stays in place. After an interrupt, explorations that begin later in
+//! the process end at once: a person who presses the key wants everything to end.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -33,14 +33,14 @@ mod caught {
     use libc::c_int;
     use std::sync::{Mutex, PoisonError};
 
-    /// The number of explorations that want the handler, and `true` if it is installed.
+    /// The number of explorations that need the handler, and `true` if it is installed.
     static USERS: Mutex<(usize, bool)> = Mutex::new((0, false));
 
     /// A guard that notes Ctrl-C while it lives.
     pub struct Guard;
 
     impl Guard {
-        /// Counts interrupts until the guard is dropped.
+        /// Installs the handler until the guard is dropped.
         pub fn install() -> Guard {
             let mut users = USERS.lock().unwrap_or_else(PoisonError::into_inner);
             users.0 += 1;
@@ -56,8 +56,8 @@ mod caught {
             let mut users = USERS.lock().unwrap_or_else(PoisonError::into_inner);
             users.0 -= 1;
             if users.0 == 0 && std::mem::take(&mut users.1) {
-                // SAFETY: a plain call. The default handler was there before, and is there again if the key was
-                // pressed.
+                // SAFETY: a plain call. The default handler was installed before, and an interrupt has already restored
+                // it.
                 unsafe { libc::signal(libc::SIGINT, libc::SIG_DFL) };
             }
         }

@@ -1,17 +1,17 @@
 //! The journal: a file with the choices of the current execution, which remains if the process ends.
 //!
 //! The file is mapped into memory and shared with the kernel, which keeps what was written however the process ends. A
-//! loss of power may cost the last seconds. A choice costs one store, an operation nothing. A process has one locked
-//! file for each exploration that runs at the same time, and uses it again for the next one. It removes its files when
-//! it ends. A file that remains, is not locked, and records an execution in progress belongs to a process that was
-//! ended in the middle.
+//! loss of power may cost the last seconds. A choice costs a few stores, and an operation costs nothing. A process has
+//! one locked file for each worker that runs at the same time, and reuses it for later ones. It removes its files when
+//! it ends. A file that remains, is not locked, and records an execution in progress belongs to a process that ended
+//! during that execution.
 //!
 //! A program that calls `exit` in the middle of an execution ends the process without a verdict. That is reported on
 //! stderr, with the schedule, and the process ends with the status of a failed test.
 //!
-//! A file may be damaged: by a disk, a loss of power, or another program. One store writes the number of choices together
-//! with a checksum of them and of the rest of the schedule. So whenever the process ends, both belong together, and a
-//! damaged file is reported in place of being replayed as another execution.
+//! A file may be damaged: by a disk, a loss of power, or another program. One store writes the number of choices
+//! together with a checksum of them and of the rest of the schedule. So whenever the process ends, the two match. A
+//! damaged file is reported, and not replayed as another execution.
 //!
 //! Works on Unix; elsewhere no journal is kept.
 
@@ -29,8 +29,8 @@ use std::sync::{Mutex, PoisonError};
 /// The first word of a journal's file. Its last byte is the version of the format.
 const MAGIC: u64 = u64::from_le_bytes(*b"imzjrn/2");
 
-/// The second word while an execution runs, and if tasks that fairness holds back are alternatives of it. Otherwise it is
-/// 0. No few flipped bits make one of these from another.
+/// The second word of the file while an execution runs; `LISTS_ALL` if tasks that fairness holds back count as
+/// alternatives in it. Otherwise the word is 0. A few flipped bits do not turn one of these values into another.
 const RUNS: u64 = u64::from_le_bytes(*b"it runs.");
 const LISTS_ALL: u64 = u64::from_le_bytes(*b"lists it");
 
@@ -40,7 +40,7 @@ const WORDS: usize = HEAD_WORDS + CHOICES_MAX;
 const HEAD_WORDS: usize = 512;
 const TEXT_BYTES: usize = (HEAD_WORDS - 4) * 8;
 
-/// The largest number of choices that are kept of an execution. Pages that are never touched cost nothing.
+/// The maximum number of choices that are kept of an execution. Pages that are never touched cost nothing.
 const CHOICES_MAX: usize = 1 << 15;
 
 /// The bits of the third word that have the number of choices. The others are those of the checksum.
@@ -95,14 +95,14 @@ fn read(bytes: &[u8]) -> Result<Option<(Schedule, bool)>, String> {
     Ok(Some((schedule, length < CHOICES_MAX)))
 }
 
-/// Returns the checksum of words, from that of all but the last and the last one. Where two lists differ in one word their
-/// checksums differ: each step has an inverse.
+/// Returns the checksum of some words, from the last one and the checksum of those before it. If two lists differ in
+/// one word, their checksums differ, because each step has an inverse.
 #[inline(always)]
 fn checksum(of_those_before: u64, word: u64) -> u64 {
     (of_those_before.rotate_left(32) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 
-/// Returns the checksum of a text of this many bytes, which has the first of these words.
+/// Returns the checksum of a text of this many bytes, which is at the beginning of these words.
 fn checksum_of_text(bytes: usize, words: impl Iterator<Item = u64>) -> u64 {
     words
         .take(bytes.div_ceil(8))
@@ -142,7 +142,7 @@ fn unpack(word: u64) -> Option<Choice> {
 /// The file with the executions of one worker of a running exploration.
 pub struct Journal {
     kept: Option<Kept>,
-    /// The number of choices that are there from the execution before.
+    /// The number of choices in the file.
     written: usize,
     /// `true` if the choices are not those of the search's own plan.
     is_rewritten: bool,
@@ -261,13 +261,13 @@ impl Journal {
             let check = checksum(kept.checks[at], packed);
             kept.checks[at + 1] = check;
             kept.words[HEAD_WORDS + at].store(packed, Relaxed);
-            // In this order: should the process end in between, the choice is not there.
+            // In this order: if the process ends in between, the file does not have the choice.
             kept.words[2].store(with_length(check, at + 1), Release);
             self.written = at + 1;
         }
     }
 
-    /// Notes that tasks that fairness holds back are alternatives of the execution.
+    /// Notes that tasks that fairness holds back count as alternatives in the execution.
     pub(super) fn list_all(&self) {
         if let Some(kept) = &self.kept {
             kept.words[1].store(LISTS_ALL, Relaxed);

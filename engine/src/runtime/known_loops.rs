@@ -1,9 +1,9 @@
-//! Loops that were seen to only wait, and are assumed to do so from their first round on.
+//! Loops that were observed to only wait, and are assumed to do so from their first round on.
 //!
-//! A round has certainly failed only if the task is back, byte by byte, in its former state (`spin.rs`): the first
-//! round of each loop is too early for that. Here a loop is known by its *round*: the operations and their places, from
-//! the first one to the yield. If a round was verified once, anywhere in the exploration, a loop is assumed to only
-//! wait wherever a task performs the same operations at the same places, and only reads.
+//! A round has certainly failed only if the task is back, byte by byte, in its former state (`spin.rs`). The first
+//! round of a loop has no former state to compare with. Here a loop is identified by its *round*: the operations and
+//! their places, from the first one to the yield. If a round was verified once, anywhere in the exploration, a loop is
+//! assumed to only wait wherever a task performs the same operations at the same places, and only reads.
 //!
 //! The loops that an execution of the search shows take effect when the search restarts, so a search assumes the same
 //! loops from beginning to end. The loops of other executions (a departed one, or a warm-up) are forgotten. A round is
@@ -17,7 +17,7 @@ use crate::record::Event;
 use crate::site::{Place, Site};
 use intermezzo_sdk::SyncVarOp;
 
-/// The largest number of operations in a round.
+/// The maximum number of operations in a round.
 const LONGEST: usize = 64;
 
 /// The rounds of known loops.
@@ -42,7 +42,7 @@ impl KnownLoops {
         }
     }
 
-    /// Returns these loops, to which nothing is added.
+    /// Returns these loops, to which none can be added.
     pub(super) fn fixed(known: Vec<u64>) -> KnownLoops {
         KnownLoops {
             fixed: true,
@@ -93,7 +93,7 @@ impl KnownLoops {
     }
 }
 
-/// Returns the hash of a round that has one more operation before it (FNV-1a).
+/// Returns the hash of a round that is extended by one more operation at its beginning (FNV-1a).
 fn extended(hash: u64, op: SyncVarOp, site: Site) -> u64 {
     let Place { file, line, column } = site.place();
     let mut hash = hash ^ 0xcbf2_9ce4_8422_2325;

@@ -1,19 +1,20 @@
 //! The places of an execution's variables in memory, relative to each other.
 //!
-//! Elements of an array, and fields of one object, keep their distances in every execution, while addresses differ between
-//! processes. So a layout has no addresses. Each place is the one of the variable's first use: an object that moves
-//! later was somewhere else then.
+//! Elements of an array, and fields of one object, keep their distances in every execution, while addresses differ
+//! between processes. So a layout has no addresses. A variable's place is where it was at its first use, even if the
+//! object moves later.
 
 use crate::serial::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The distance from which on two variables are not in one array or object. Arrays with larger elements are rare.
+/// The distance from which on two variables are assumed to be in different arrays or objects. Arrays with larger
+/// elements are rare.
 const DISTANCE_MAX: usize = 4096;
 
 /// The place of a variable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
-    /// The number of the region that it is in. Between variables of two regions no distance is known.
+    /// The number of the region that it is in. The distance between variables of different regions is not known.
     pub region: usize,
     /// Its distance from the first variable of its region, in bytes.
     pub offset: usize,
@@ -26,7 +27,7 @@ pub struct Place {
 #[serde(transparent)]
 pub struct Layout(BTreeMap<String, Place>);
 
-/// Two executions are the same wherever their variables are.
+/// All layouts are equal, because two executions are the same wherever their variables are in memory.
 impl PartialEq for Layout {
     fn eq(&self, _: &Layout) -> bool {
         true
@@ -50,7 +51,7 @@ impl Layout {
             }
             last = Some(address);
         }
-        // The order of regions in memory is chance.
+        // The order of regions in memory is accidental, so they are numbered in the order of their variables.
         let mut numbers: BTreeMap<usize, usize> = BTreeMap::new();
         let placed = vars.into_iter().map(|(var, address, size)| {
             let first = firsts[firsts.partition_point(|first| *first <= address) - 1];

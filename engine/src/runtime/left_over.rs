@@ -1,18 +1,18 @@
 //! Tasks that are left when the test's own function has returned, in code that was not written for the engine: threads
-//! that nothing joins. In a real process they end with it, at any moment. So an execution may end once each of them has gone
-//! round for a while. Without that, a thread that polls or cleans up for ever would reach the limit of steps.
+//! that are never joined. In a real process they end with it, at any moment. So an execution may end once each of them
+//! has run some rounds of its loop. Otherwise a thread that polls or cleans up for ever would reach the limit on steps.
 
 use super::dispatch::Next;
 use super::{AT_REST, Engine, Runtime, Stop};
 use intermezzo_sdk::SyncVarOp;
 
-/// The number of yields, sleeps, time-outs and late reads of the clock of each such task after which the execution ends.
-/// What a test leaves behind either ends long before, or never.
+/// The number of yields, sleeps, time-outs and late reads of the clock of each such task after which the execution
+/// ends. A thread that a test leaves behind ends either long before, or never.
 pub const ROUNDS_LEFT_OVER: u32 = 100;
 
 impl Engine {
-    /// Handles a yield, a sleep, a time-out or a late read of the clock of the current task: ends the execution if only tasks
-    /// are left that went round often enough, or wait.
+    /// Handles a yield, a sleep, a time-out or a late read of the clock of the current task: ends the execution if all
+    /// remaining tasks have run enough rounds, or wait.
     #[inline]
     pub(super) fn end_if_left_over(self) {
         let ends = self
@@ -28,8 +28,8 @@ impl Engine {
 }
 
 impl Runtime {
-    /// Returns `true` if the test's own function has returned, and the tasks that are left wait for something from outside the
-    /// process: in a real process the test would be over by then.
+    /// Returns `true` if the test's own function has returned, and the remaining tasks wait for something from outside
+    /// the process. In a real process, the test would be over by then.
     pub(super) fn only_outside_goes_on(&self) -> bool {
         let mut waiters = self.ready.timed_waiters().iter();
         self.limits.unmodified && self.has_main_ended() && waiters.all(|task| self.awaits_outside(task))
@@ -41,8 +41,8 @@ impl Runtime {
         task.deadline == AT_REST && task.pending.access.op != SyncVarOp::Quiesce
     }
 
-    /// Counts a round of the current task, which is left over. Returns `true` if each task that can continue has gone round
-    /// often enough, and each that waits with a limit of time once.
+    /// Counts a round of the current task, which is left over. Returns `true` if each task that can continue has run
+    /// enough rounds, and each that waits with a time limit has run one.
     #[cold]
     #[inline(never)]
     fn only_go_round(&mut self) -> bool {

@@ -1,14 +1,13 @@
-//! Analysis of an execution that reached its limit of steps: the loops of its tasks, and whether they yield (Musuvathi
+//! Analysis of an execution that reached its limit on steps: the loops of its tasks, and whether they yield (Musuvathi
 //! & Qadeer, PLDI 2008).
 //!
-//! Only the middle half of the events counts. The beginning may be anything, and at the end a depth-first search tries
-//! its alternatives, so the first execution that reaches the limit often leaves its loop at last. A task *loops* if the
-//! later half of its events in that middle half is one period over and over. It also loops if that later half holds
-//! nothing that it did not do three times. The values read and written are compared, too. So a loop that counts does
-//! not qualify: it may end.
+//! Only the middle half of the events counts. The beginning may be anything, and a depth-first search varies the end,
+//! so the first execution that reaches the limit often leaves its loop at the end. A task *loops* if the later half of
+//! its events in that middle half repeats one period. It also loops if it did everything in that later half at least
+//! three times. The values read and written are compared, too. So a loop that counts does not qualify: it may end.
 //!
-//! Code that was not written for the engine may count its rounds in plain memory. Its loops qualify if no operation changes
-//! anything for very long.
+//! Code that was not written for the engine may count its rounds in plain memory. Its loops qualify only if no
+//! operation changes anything for a very long time.
 
 use super::Runtime;
 use super::naming::{site_name, task_name, var_name};
@@ -19,13 +18,13 @@ use std::collections::{HashMap, HashSet};
 /// The number of times that a period must occur before it counts.
 const REPEATED: usize = 3;
 
-/// The most operations of a round that are described. A round of thousands of them tells nothing more.
+/// The maximum number of operations of a round that are described. More would not help the reader.
 const ROUND_SHOWN: usize = 50;
 
-/// The verdict on an execution that reached its limit of steps.
+/// The verdict on an execution that reached its limit on steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Some task always does something new: the execution may just be long.
+    /// Some task always does something new: the execution may only be long.
     Long,
     /// All active tasks loop, and yield in each round.
     Livelock,
@@ -33,10 +32,10 @@ pub enum Verdict {
     UnfairSpin,
 }
 
-/// The state of an execution at its limit of steps.
+/// The state of an execution at its limit on steps.
 #[derive(Clone, Debug)]
 pub struct Endless {
-    /// The reason for which the execution did not end.
+    /// The reason why the execution did not end.
     pub verdict: Verdict,
     /// The tasks that loop.
     pub loops: Vec<EndlessLoop>,
@@ -55,11 +54,11 @@ pub struct EndlessLoop {
     pub steps_left_out: usize,
 }
 
-/// The number of operations after which unmodified code that changes nothing, while nothing else can, is taken for waiting
-/// for ever. A loop that waits for a bounded number of rounds gives up long before.
+/// The number of operations without any change after which unmodified code is assumed to wait for ever. A loop that
+/// waits for a bounded number of rounds gives up long before.
 const LOOKS_MIN: usize = 200_000;
 
-/// An event of a task, as far as it makes a difference to a loop.
+/// The parts of a task's event that must be equal in each round of a loop.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct LoopPart {
     op: SyncVarOp,
@@ -74,7 +73,7 @@ impl LoopPart {
             op: event.op,
             var: event.var,
             values: match event.op {
-                // The message or the round in question says nothing about what the loop does.
+                // The number of the message or of the barrier's round differs, although the loop does the same.
                 SyncVarOp::ChannelSend
                 | SyncVarOp::ChannelReceive
                 | SyncVarOp::BarrierArrive
@@ -136,7 +135,7 @@ fn period(events: &[&Event]) -> Option<usize> {
 }
 
 impl Runtime {
-    /// Returns the state of the execution that has reached its limit of steps.
+    /// Returns the state of the execution, which has reached its limit on steps.
     pub(super) fn endless(&self) -> Endless {
         let events = self.record.events.as_slice();
         let middle = &events[events.len() / 4..events.len() - events.len() / 4];
@@ -166,8 +165,8 @@ impl Runtime {
         let verdict = if self.limits.unmodified && all_go_round && !loops.is_empty() && only_looks() {
             Verdict::Livelock
         } else if self.limits.unmodified {
-            // A real scheduler preempts a loop that does not yield. And a stress test's loop may do the same in each of its
-            // many rounds, which it counts in plain memory.
+            // A real scheduler preempts a loop that does not yield. Also, the loop of a stress test may do the same in
+            // each of its many rounds, which it counts in plain memory.
             Verdict::Long
         } else if loops.iter().any(|round| !round.yields) {
             Verdict::UnfairSpin

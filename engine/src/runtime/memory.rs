@@ -1,4 +1,4 @@
-//! The values that operations on atomics read, if a memory model says so.
+//! The values that operations on atomics read under a memory model.
 
 mod graph;
 mod past;
@@ -16,8 +16,8 @@ use intermezzo_sdk::{EventId, MemoryOrder, SiteId, SyncVar, SyncVarAccess, TaskI
 use past::Past;
 use raised::Raised;
 
-/// The number of times that a search which draws its choices draws again. Few stores are inconsistent, so it hardly ever
-/// needs as many.
+/// The number of times that a search which draws its choices draws again. Few stores are inconsistent, so it hardly
+/// ever needs that many.
 const DRAWS: u32 = 64;
 
 /// The memory model, and the stores of an execution.
@@ -26,12 +26,13 @@ pub(super) struct Memory {
     model: Option<Box<dyn MemoryModel>>,
     /// The stores to each variable; empty for one that was not used.
     vars: Vec<Stores>,
-    /// The stores that an operation may read, or come after; kept for its memory.
+    /// The stores that an operation may read, or that it may follow. Kept to reuse its memory.
     listed: Vec<u32>,
-    /// The indexes of those that the search has to explore: see [`Past`].
+    /// The indexes of those in `listed` that the search has to explore: see [`Past`].
     open: Vec<u32>,
-    /// `true` if the search explores each order of dependent steps, and if it draws its choices.
+    /// `true` if the search explores each order of dependent steps.
     explores_orders: bool,
+    /// `true` if the search draws its choices.
     draws: bool,
     past: Past,
     /// The stores of the events that the model has observed.
@@ -41,15 +42,16 @@ pub(super) struct Memory {
     /// The store that the last operation has read.
     last_read: u32,
     stale_reads: Vec<StaleReads>,
-    /// `true` if the last operation took a store that it cannot take; and the number of executions that ended so.
+    /// `true` if the last operation chose a store that the model does not allow.
     is_inconsistent: bool,
+    /// The number of executions that ended because of that.
     inconsistent: u64,
-    /// The number of times that a place of a task may read the same store after a newer one was there. A loop that waits
-    /// could read it for ever.
+    /// The number of times that a place of a task may read the same store after a newer one was there. A loop that
+    /// waits could read it for ever.
     stale_reads_max: u32,
     /// The number of the execution's stale operations.
     stale_operations: u32,
-    /// The largest number that is allowed; `None` for no limit.
+    /// The maximum number of stale operations; `None` for no limit.
     stale_operations_max: Option<u32>,
     /// The values that were written without an operation, each with the number of events before it.
     overwrites: Vec<(usize, SyncVar)>,
@@ -72,16 +74,16 @@ pub(super) struct EventStore {
 struct Stores {
     /// The value of each, by number.
     values: Vec<u64>,
-    /// The number by which monitors know each.
+    /// The number of each for monitors.
     monitor_numbers: Vec<u32>,
-    /// The store that each counts as where stale reads are counted: a loop that waits by read-modify-writes reads what it
-    /// made of a stale store itself.
+    /// The store that each counts as when stale reads are counted. A loop that waits by read-modify-writes reads its
+    /// own stores, which follow a stale one: they count as that one.
     counts_as: Vec<u32>,
-    /// The event that performed each; `None` for a value that was there without an operation.
+    /// The event that performed each; `None` for a value that no operation has stored.
     events: Vec<Option<EventId>>,
     /// `true` if an operation that stored nothing came after the last of them.
     was_read_since: bool,
-    /// The number of those that were operations.
+    /// The number of those that were stored by operations.
     by_events: u32,
     /// The newest.
     newest: u32,
@@ -115,12 +117,12 @@ impl Memory {
         memory
     }
 
-    /// Returns `true` if a model says what is read.
+    /// Returns `true` if a model determines what is read.
     pub(super) fn has_model(&self) -> bool {
         self.model.is_some()
     }
 
-    /// Lets this model say what is read.
+    /// Makes this model determine what is read.
     pub(super) fn read_by(&mut self, model: Box<dyn MemoryModel>, stale_reads_max: u32) {
         (self.model, self.stale_reads_max) = (Some(model), stale_reads_max);
     }
@@ -140,7 +142,7 @@ impl Memory {
         self.stale_operations_max = most;
     }
 
-    /// Returns the number of executions of this search that could not go on.
+    /// Returns the number of executions of this search that were inconsistent.
     pub(super) fn inconsistent(&self) -> u64 {
         self.inconsistent
     }
@@ -150,7 +152,8 @@ impl Memory {
         self.inconsistent = 0;
     }
 
-    /// Returns `true` if the store of an event comes before a newer one, so that it is not what a variable holds.
+    /// Returns `true` if the store of an event comes before a newer one, so that it is not the current value of its
+    /// variable.
     pub(super) fn is_behind(&self, event: usize) -> bool {
         self.event_stores
             .get(event)
@@ -183,17 +186,17 @@ impl Memory {
     }
 
     /// Notes that the task accesses more than the variable of its operation. `events` are those so far. The access may
-    /// belong to the last one, so the past of that one is not known either, if it is the task's.
+    /// belong to the last event, so the past of that event is not known either, if it is the task's.
     pub(super) fn forget_past(&mut self, task: u32, events: &[Event]) {
         if self.explores_orders {
             let is_own = events.last().is_some_and(|last| last.task == task);
-            // Whether another task has had the others observed already must make no difference.
+            // It must make no difference whether the earlier events were already observed because of another task.
             self.observe(&events[..events.len() - usize::from(is_own)]);
             self.past.forget(TaskId(task));
         }
     }
 
-    /// Tells the model the events since the last call.
+    /// Passes the events since the last call to the model.
     fn observe(&mut self, events: &[Event]) {
         let Some(model) = &mut self.model else { return };
         // After the last execution there are no events any more.
@@ -208,8 +211,9 @@ impl Memory {
         }
     }
 
-    /// Brings the stores to a variable up to date, before an operation on it takes effect; `value` is its value. At its
-    /// first use that is the initial value. A write through a unique reference is no operation, so it is found here.
+    /// Brings the stores to a variable up to date, before an operation on it takes effect; `value` is its current
+    /// value. At its first use that is the initial value. A write through a unique reference is not an operation, so it
+    /// is detected here.
     fn catch_up(&mut self, var: SyncVar, value: u64) {
         let at = var.index();
         if self.vars.len() <= at {
@@ -230,7 +234,8 @@ impl Memory {
         }
     }
 
-    /// Lists the stores that an operation may read. Returns `true` if one was left out because it was read often enough.
+    /// Lists the stores that an operation may read. Returns `true` if one was left out because it had been read often
+    /// enough.
     fn list_readable(&mut self, read: &MemoryAccess, access: &Access) -> bool {
         let Memory {
             model,
@@ -248,7 +253,7 @@ impl Memory {
         assert!(!listed.is_empty(), "a memory model offers a store to each read");
         let default = listed[0];
         let mut stale_left_out = false;
-        // The default, which is mostly the only one, always stays.
+        // The default, which is usually the only one, always stays.
         listed.retain(|&store| {
             if store == default {
                 return true;
@@ -304,7 +309,7 @@ impl Memory {
         (stores.values[store as usize], is_newest)
     }
 
-    /// Lists the stores right after which a store may come.
+    /// Lists the stores that a new store may directly follow.
     fn list_places(&mut self, write: &MemoryAccess) {
         let Memory { model, listed, .. } = self;
         listed.clear();
@@ -315,8 +320,8 @@ impl Memory {
         self.list_open(write);
     }
 
-    /// Returns `true` if the search need not explore the operation with the listed store at this index: another order of
-    /// the steps leads to the same. See [`Past`].
+    /// Returns `true` if the search need not explore the operation with the listed store at this index: another order
+    /// of the steps leads to the same. See [`Past`].
     fn is_closed(&self, access: &MemoryAccess, at: usize) -> bool {
         let stores = &self.vars[access.var.index()];
         let (newer, taken) = (&self.listed[..at], self.listed[at]);
@@ -333,10 +338,10 @@ impl Memory {
         }
     }
 
-    /// Notes the indexes of the listed stores with which the search has to explore the operation.
+    /// Notes the indexes of the listed stores that the search has to explore for the operation.
     fn list_open(&mut self, access: &MemoryAccess) {
         self.open.clear();
-        // Nothing is newer than the first one.
+        // The first one is the newest.
         self.open.push(0);
         for at in 1..self.listed.len() {
             if !self.explores_orders || !self.is_closed(access, at) {
@@ -345,8 +350,8 @@ impl Memory {
         }
     }
 
-    /// Returns `true` if the operation can take this one of the listed stores, within the limit on stale operations and as
-    /// far as the model knows: see [`Engine::settle_exchange`].
+    /// Returns `true` if the operation can use this one of the listed stores, within the limit on stale operations and
+    /// as far as the model can tell already: see [`Engine::settle_exchange`].
     fn is_settled(&mut self, access: &MemoryAccess, taken: u32) -> bool {
         if taken == 0 {
             // A model always allows the first one.
@@ -368,14 +373,14 @@ impl Memory {
         may_fail || self.is_consistent(access, store)
     }
 
-    /// Returns `true` if the operation can take this store.
+    /// Returns `true` if the model allows the operation to use this store.
     fn is_consistent(&mut self, access: &MemoryAccess, store: u32) -> bool {
         let values = &self.vars[access.var.index()].values;
         let model = self.model.as_mut();
         model.is_none_or(|model| model.is_consistent(access, values, store))
     }
 
-    /// Adds a store right after another one, and returns `true` if no other store to its variable is newer.
+    /// Adds a store directly after another one, and returns `true` if no other store to its variable is newer.
     fn add(&mut self, write: &MemoryAccess, value: u64, after: u32) -> bool {
         let stores = &mut self.vars[write.var.index()];
         let store = stores.values.len() as u32;
@@ -433,7 +438,7 @@ pub(super) fn sync_var_access(event: &Event, site: SiteId, store: u32) -> SyncVa
 }
 
 impl Engine {
-    /// Returns `true` if a memory model says what operations on atomics read.
+    /// Returns `true` if a memory model determines what operations on atomics read.
     #[cfg_attr(feature = "unmodified", inline(never))]
     #[cfg_attr(not(feature = "unmodified"), inline(always))]
     pub fn has_memory_model(self) -> bool {
@@ -470,8 +475,8 @@ impl Engine {
         })
     }
 
-    /// Notes the store of the announced operation; `newest` is the value of its variable before. Returns `true` if no other
-    /// store to the variable is newer, so that `value` is the variable's value from now on.
+    /// Notes the store of the announced operation; `newest` is the value of its variable before. Returns `true` if no
+    /// other store to the variable is newer, so that `value` is the variable's value from now on.
     ///
     /// # Panics
     /// The memory model has no place for it.
@@ -483,7 +488,7 @@ impl Engine {
         }
         self.raise_announced();
         let write = self.memory_access(kind);
-        // A read-modify-write comes right after the store that it has read.
+        // A read-modify-write directly follows the store that it has read.
         if kind != MemoryOp::Store {
             return self.with(|rt| {
                 let after = rt.memory.last_read;
@@ -503,9 +508,9 @@ impl Engine {
         })
     }
 
-    /// Chooses one of the stores that were listed for the announced operation. If that one is inconsistent, a search that
-    /// draws its choices draws again. For all others the execution ends right after the operation: they explore the other
-    /// stores, too.
+    /// Chooses one of the stores that were listed for the announced operation. If that one is inconsistent, a search
+    /// that draws its choices draws again. For all others the execution ends right after the operation: they explore
+    /// the other stores, too.
     fn choose_store(self, access: &MemoryAccess) -> u32 {
         let (open, mut draws_left) = self.with(|rt| {
             let draws = rt.memory.draws && rt.decisions.is_beyond_prescribed();
@@ -530,8 +535,8 @@ impl Engine {
         }
     }
 
-    /// Decides if a weak exchange that could succeed can read the store that it has read, now that it `fails` or not: that
-    /// gives it its ordering.
+    /// Checks the store that a weak exchange has read, if the exchange could succeed. The check is made once it is
+    /// known if the exchange `fails`, because its ordering depends on that.
     #[cold]
     #[inline(never)]
     pub fn settle_exchange(self, kind: MemoryOp, failure: MemoryOrder, fails: bool) {
@@ -551,8 +556,8 @@ impl Engine {
         });
     }
 
-    /// Records the announced operation, and ends the execution if it took a store that it cannot take. Monitors are not told
-    /// of such an operation.
+    /// Records the announced operation, and ends the execution if the operation chose a store that the model does not
+    /// allow. Monitors are not notified of such an operation.
     #[cold]
     #[inline(never)]
     pub fn commit_by_model(self, access: Access, read: u64, written: u64) {
@@ -586,7 +591,7 @@ impl Engine {
         })
     }
 
-    /// Raises the ordering of the announced operation, if it has to be.
+    /// Raises the ordering of the announced operation, if the ordering at its place is raised.
     fn raise_announced(self) {
         if self.with(|rt| rt.memory.raised.is_empty()) {
             return;
@@ -603,7 +608,7 @@ impl Engine {
         self.with(|rt| rt.tasks.current_task().pending.access)
     }
 
-    /// Returns that operation, for the model.
+    /// Returns that operation, as the model needs it.
     fn memory_access(self, kind: MemoryOp) -> MemoryAccess {
         let access = self.announced();
         MemoryAccess {
@@ -624,8 +629,8 @@ impl Engine {
 }
 
 impl Runtime {
-    /// Notes that the search had only the open stores to choose from, and chose the one at this index. Returns the index
-    /// of that store among all that are listed.
+    /// Notes that the search had only the open stores to choose from, and chose the one at this index. Returns the
+    /// index of that store among all that are listed.
     fn close_stores(&mut self, chosen: u32) -> u32 {
         let listed = self.memory.listed.len() as u32;
         let open = &self.memory.open;
@@ -638,7 +643,7 @@ impl Runtime {
         taken
     }
 
-    /// Tells the model all events so far.
+    /// Passes all events so far to the model.
     pub(super) fn observe_by_model(&mut self) {
         self.memory.observe(self.record.events.as_slice());
     }

@@ -1,18 +1,18 @@
-//! The controlled runtime: one execution at a time, each step by permission.
+//! The controlled runtime, which runs one execution at a time, and permits each of its steps.
 //!
-//! The interface to front ends is [`Engine`]: *visible operation in; permission out*. A front end announces an
-//! operation ([`Engine::enter`], [`Engine::enter_gated`], [`Engine::wait`]). The call returns when the operation may
-//! happen. The front end performs it, and reports the effect ([`Engine::commit`]). The look-alikes are one front end;
-//! nothing here knows them.
+//! The interface to front ends is [`Engine`]. A front end announces a visible operation ([`Engine::enter`],
+//! [`Engine::enter_gated`], [`Engine::wait`]), and the call returns when the operation may happen. The front end
+//! performs it, and reports the effect ([`Engine::commit`]). The look-alikes are one front end; nothing here depends on
+//! them.
 //!
-//! Between two visible operations a task runs alone, so front ends keep plain data.
+//! Between two visible operations a task runs alone, so front ends can keep their state in plain data.
 //!
 //! - A *schedule point* is right before a visible operation that may conflict with another task's. Creating a task, its
-//!   beginning and end, and joining a task that has ended commute with other operations: they are events, but no
-//!   schedule points. A new task runs at once up to its first visible operation. So does a task whose join, or wait for
-//!   a notification, is over.
+//!   beginning and end, and joining a task that has ended commute with other operations: they are events, but not
+//!   schedule points. A new task runs at once up to its first visible operation. So does a task whose join or wait for
+//!   a notification has ended.
 //! - The decision about the next task is made inside the operation, by the task that reaches it (`dispatch.rs`). If
-//!   that task continues itself there is no switch.
+//!   that task itself continues, there is no switch.
 //!
 //! [`Engine`] lends the runtime to one closure at a time (`handle.rs`), so that no `&mut Runtime` is held across a
 //! switch.
@@ -163,7 +163,7 @@ pub(crate) struct Runtime {
     monitors: Monitors,
     end: ExecutionEnd,
     limits: Limits,
-    /// The looks at the clock while an execution runs.
+    /// The steps at which the clock is checked while an execution runs.
     looks: Looks,
     watched: Watched,
     /// `true` from the moment when an operation may happen until it is recorded: the state of its object may be in use.
@@ -184,10 +184,10 @@ impl Engine {
     }
 
     /// Does the work of `enter`, with the access in registers. In memory its parts would be written one by one and read
-    /// as a whole, which the processor waits for. Not inlined: there are many callers, in the test's own code.
+    /// as a whole, for which the processor has to wait. Not inlined: there are many callers, in the test's own code.
     #[inline(never)]
     fn enter_apart(self, op: SyncVarOp, order: MemoryOrder, var: u32, site: Site) {
-        // What follows is in functions of their own, which are called last, so that the most frequent case needs none of
+        // What follows is in separate functions, which are called last, so that the most frequent case needs none of
         // their registers.
         if self.needs_care() || self.with(|rt| rt.monitors.pointers_out || rt.tasks.current() >= 64) {
             return self.enter_with_care(op, order, var, site);
@@ -195,7 +195,8 @@ impl Engine {
         self.announce(Access { op, order, var, site });
     }
 
-    /// Does the same where more may have to be done than to announce the operation, or where there are many tasks.
+    /// Does the same as `enter_apart` if more may have to be done than to announce the operation, or if there are many
+    /// tasks.
     #[cold]
     #[inline(never)]
     fn enter_with_care(self, op: SyncVarOp, order: MemoryOrder, var: u32, site: Site) {
@@ -237,8 +238,8 @@ impl Engine {
         }
     }
 
-    /// Lets the task take its step that is as before. Returns when the current one may perform the operation that it
-    /// announced.
+    /// Lets the task take its step, which is known from before. Returns when the current task may perform the operation
+    /// that it announced.
     #[inline(never)]
     fn take_known_turn(self, task: u32) {
         let next = self.with(|rt| rt.step_known(task));
@@ -246,7 +247,8 @@ impl Engine {
         self.with(Runtime::begin_operation);
     }
 
-    /// Decides which task goes next. Returns when the current one may perform the operation that it announced.
+    /// Decides which task takes the next step. Returns when the current one may perform the operation that it
+    /// announced.
     #[inline(never)]
     fn take_turn(self) {
         let next = self.with(Runtime::dispatch);
@@ -259,13 +261,14 @@ impl Engine {
         self.with(|rt| rt.record.steps)
     }
 
-    /// Returns the decisions of the execution so far, including those at closed points. In teardown they are all that it made.
+    /// Returns the decisions of the execution so far, including those at closed points. In teardown, these are all
+    /// decisions of the execution.
     pub fn choices(self) -> Vec<crate::schedule::Choice> {
         self.with(|rt| rt.decisions.so_far())
     }
 
-    /// Calls a function that uses the state of an object of the front end's, and performs no operation: what it allocates
-    /// is no schedule point.
+    /// Calls a function that uses the state of one of the front end's objects and performs no operation. Allocations in
+    /// it are not schedule points.
     #[inline(always)]
     pub fn uninterrupted<R>(self, f: impl FnOnce() -> R) -> R {
         #[cfg(feature = "unmodified")]
@@ -283,8 +286,8 @@ impl Engine {
         self.with(|rt| rt.limits.every_operation)
     }
 
-    /// Returns `true` if the current task has had no schedule point since the step of another task ended its wait, and it
-    /// went on right after that step. Its operations belong to the step.
+    /// Returns `true` if the current task has had no schedule point since the step of another task ended its wait, and
+    /// it continued right after that step. Its operations belong to that step.
     pub fn is_in_step_of_another(self) -> bool {
         self.with(|rt| rt.ready.last() != rt.tasks.current())
     }
@@ -313,7 +316,7 @@ impl Engine {
         wake
     }
 
-    /// Waits for one of these gates of `gate_var`, with no schedule point: passes at once if one is open. `access` is
+    /// Waits for one of these gates of `gate_var` without a schedule point: passes at once if one is open. `access` is
     /// the operation that a report shows.
     #[cfg_attr(feature = "unmodified", inline(never))]
     #[cfg_attr(not(feature = "unmodified"), inline(always))]
@@ -396,7 +399,7 @@ impl Engine {
         })
     }
 
-    /// Opens exactly these gates of a variable; tasks that wait there are enabled or disabled.
+    /// Opens exactly these gates of a variable. Tasks that wait at its gates are enabled or disabled.
     #[cfg_attr(feature = "unmodified", inline(never))]
     #[cfg_attr(not(feature = "unmodified"), inline(always))]
     pub fn set_gates(self, var: u32, gates: Gates) {
@@ -411,7 +414,7 @@ impl Engine {
         });
     }
 
-    /// Opens or closes some gates of a variable and leaves its others as they are.
+    /// Opens some gates of a variable and closes others. The rest do not change.
     #[cfg_attr(feature = "unmodified", inline(never))]
     #[cfg_attr(not(feature = "unmodified"), inline)]
     pub fn change_gates(self, var: u32, open: Gates, close: Gates) {
@@ -452,7 +455,7 @@ impl Engine {
         self.with(|rt| rt.tasks.current())
     }
 
-    /// Returns the number of this execution, among all in the process.
+    /// Returns the number of this execution, which is unique in the process.
     #[cfg_attr(feature = "unmodified", inline(never))]
     #[cfg_attr(not(feature = "unmodified"), inline(always))]
     pub fn epoch(self) -> u64 {
@@ -466,8 +469,8 @@ impl Engine {
         self.with(|rt| rt.end.teardown)
     }
 
-    /// Returns `false` if an access of the current task now is ordered with all others: no other task was created yet, and
-    /// each one will come after it; or the execution has ended.
+    /// Returns `false` if an access of the current task now is ordered with all others: no other task has been created
+    /// yet, so all of them come after it; or the execution has ended.
     pub fn may_be_raced(self) -> bool {
         self.with(|rt| rt.tasks.created() > 1 && !rt.end.teardown)
     }
@@ -479,15 +482,15 @@ impl Engine {
         self.with(|rt| rt.world.environment)
     }
 
-    /// Returns a task's own variable.
+    /// Returns the variable that stands for a task.
     #[cfg_attr(feature = "unmodified", inline(never))]
     #[cfg_attr(not(feature = "unmodified"), inline)]
     pub fn task_var(self, task: u32) -> u32 {
         self.with(|rt| rt.tasks[task].var)
     }
 
-    /// Chooses a value for the test, from 0 to `alternatives - 1`, at this place. No other task can go first, unless every
-    /// operation has a schedule point: a choice commutes with all operations.
+    /// Chooses a value for the test, from 0 to `alternatives - 1`, at this place. There is no schedule point, unless
+    /// every operation has one, because a choice commutes with all operations.
     pub fn choose_value(self, alternatives: u32, site: Site) -> u32 {
         let access = Access::nowhere(SyncVarOp::Choice, site);
         match self.every_operation() {
@@ -534,7 +537,7 @@ impl Engine {
         unsafe { switch::yield_now_in_loop(self.as_ptr(), op, site) }
     }
 
-    /// Adds an access of the current step in addition to those to the variables of its events.
+    /// Adds an access to the footprint of the current step, in addition to those of its events.
     pub(crate) fn add_to_footprint(self, key: Key, class: Class) {
         self.with(|rt| rt.add_to_footprint(key, class));
     }
@@ -546,9 +549,10 @@ impl Engine {
         self.add_to_footprint(Key::of(SyncVarOp::LockRelease, var), Class::Write);
     }
 
-    /// Lets the current task yield: at its next schedule point it comes after the other tasks. A second yield with
-    /// no schedule point in between is itself one, so that a loop that only yields, or changes nothing but counts of
-    /// handles, cannot keep the others out. So is each sleep, because waits with a limit can observe when it ended.
+    /// Lets the current task yield: at its next schedule point it comes after the other tasks. A second yield without a
+    /// schedule point in between is itself one, so that a loop that only yields, or changes nothing but counts of
+    /// handles, cannot keep the others from running. So is each sleep, because waits with a limit can observe when it
+    /// ended.
     pub fn yield_now(self, access: Access) {
         if self.in_teardown() {
             return self.abandon_current();
@@ -596,8 +600,8 @@ impl Engine {
 }
 
 impl Runtime {
-    /// Returns `true` if no step has begun since the current task yielded last. `yielded` does not tell that: an operation without
-    /// a schedule point clears it.
+    /// Returns `true` if no step has begun since the current task yielded last. `yielded` alone does not show that,
+    /// because an operation without a schedule point clears it.
     fn yields_without_step(&mut self) -> bool {
         let steps = self.record.steps as u32;
         let task = self.tasks.current_task();

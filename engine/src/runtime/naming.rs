@@ -21,7 +21,7 @@ pub fn known_task_name(tasks: &[Task], task: u32) -> String {
     }
 }
 
-/// The largest number of levels of creation for which a task's name has a number each.
+/// The maximum number of levels of creation for which a task's name has one number per level.
 const LEVELS_PLAIN: usize = 8;
 
 /// Returns the numbers of a task and of its creators, from the top, each among its creator's tasks. The first task's

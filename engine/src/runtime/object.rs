@@ -34,16 +34,16 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
-/// The identity of an object never used. (All bits are zero, so that zeroed memory is a fresh object.)
+/// The identity of an object that was never used. All bits are zero, so that zeroed memory is a fresh object.
 const UNUSED: u64 = 0;
 /// The identity of a static.
 const STATIC: u64 = 1;
 /// The bit of identities of objects first used outside any execution. The other bits number those first uses.
 const OUTSIDE: u64 = 1 << 63;
-/// The bit of identities of objects that were named and not yet used: the others are an epoch and the name's number. (The
-/// numbers of first uses outside do not reach it.)
+/// The bit of identities of objects that were named and not yet used. The other bits are an epoch and the name's
+/// number. The numbers of first uses outside do not reach this bit.
 const NAMED: u64 = 1 << 62;
-/// The first epoch, so that no identity looks like the ones above.
+/// The first epoch: not 0, so that no identity of an execution equals `UNUSED` or `STATIC`.
 const FIRST_EPOCH: u64 = 1;
 
 /// The next execution's epoch: unique in the process.
@@ -110,8 +110,8 @@ pub trait Identity: Sized {
     fn var_of<B: Body + ?Sized>(object: &Object<B, Self>, engine: Engine) -> Option<u32>;
     /// Returns the variable of an object that is not found at once.
     fn find<B: Body + ?Sized>(object: &Object<B, Self>, engine: Engine) -> Option<u32>;
-    /// Makes this the variable of an object that has none in this execution. Returns the word that it was before, if it is
-    /// one.
+    /// Makes this the variable of an object that has none in this execution. Returns the word that it was before, if it
+    /// is one.
     fn bind<B: Body + ?Sized>(object: &Object<B, Self>, engine: Engine, var: u32) -> u64;
 }
 
@@ -175,7 +175,7 @@ fn is_named(id: u64) -> bool {
 /// The past of an object that the current execution has not used.
 enum Past {
     /// The execution created it; or it is a static that was restored. A thread that is not controlled may have used it
-    /// meanwhile.
+    /// in the meantime.
     None,
     /// It is a static as the compiler made it.
     Static,
@@ -207,7 +207,7 @@ impl<B, I: Identity> Object<B, I> {
 
 impl<B: ?Sized, I: Identity> Object<B, I> {
     /// Returns `true` if it was never used, and is not static. An object that is identified by its address may have
-    /// been used in this execution.
+    /// been used in this execution even then.
     pub fn is_unused(&self) -> bool {
         match self.id.word() {
             Some(word) if statics_are_restored() => {
@@ -278,13 +278,13 @@ impl<B: ?Sized, I: Identity> Object<B, I> {
         self.id.word()
     }
 
-    /// Returns the past of an object that this execution, or the one under way, has not used. `began` is the number of
-    /// first uses outside when the execution began.
+    /// Returns the past of an object that this execution, or the one in progress, has not used. `began` is the number
+    /// of first uses outside when the execution began.
     fn past(&self, began: Option<u64>) -> Past {
         let id = self.id.word().map_or(UNUSED, |word| word.load(Relaxed));
         match if is_named(id) { UNUSED } else { id } {
-            // What was done to it outside is undone, or is a part of its initial value. The word itself may say so
-            // still: it is restored, too, to its value when the front end began to restore.
+            // What was done to it outside is undone, or is a part of its initial value. The word itself may still have
+            // that value, because it is restored, too, to what it was when the front end began to restore.
             STATIC if statics_are_restored() => Past::None,
             _ if id & OUTSIDE != 0 && statics_are_restored() && is_in_static(self.body_address()) => {
                 Past::None
@@ -367,8 +367,8 @@ impl Engine {
         ));
     }
 
-    /// Notes that memory is freed. Returns the place of an operation that another task is about to perform on an object in
-    /// it, if there is one.
+    /// Notes that memory is freed. Returns the place of an operation that another task is about to perform on an object
+    /// in it, if there is one.
     ///
     /// This counts as a write of each object in it. So it does not commute with operations on them, which must not come
     /// later.
@@ -508,8 +508,8 @@ impl<B: Body + ?Sized, I: Identity> Object<B, I> {
         (var, body)
     }
 
-    /// Notes that a thread which is not controlled was the first to use the object. What it did until the object had its
-    /// variable was not posted.
+    /// Notes that a thread which is not controlled was the first to use the object. What it did until the object had
+    /// its variable was not posted.
     #[cold]
     fn share_with_outsider(&self, engine: Engine, var: u32, site: Site) {
         engine.with(|rt| rt.watched.pulse().outsiders.touched_before(site));

@@ -11,7 +11,7 @@ use crate::record::Vars;
 
 /// The objects of an execution.
 pub(super) struct Objects {
-    /// The number of this execution, among all in the process: marks objects as belonging to it.
+    /// The number of this execution, unique in the process: objects that belong to it are marked with it.
     epoch: u64,
     epochs: Epochs,
     /// The number of first uses of objects outside any execution when this one began.
@@ -55,7 +55,7 @@ impl Objects {
         self.uses_outside
     }
 
-    /// Returns the number of this execution, among all in the process.
+    /// Returns the number of this execution, unique in the process.
     #[inline(always)]
     pub(super) fn epoch(&self) -> u64 {
         self.epoch

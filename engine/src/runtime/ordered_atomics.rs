@@ -2,24 +2,25 @@
 //!
 //! If the accesses to an atomic are always ordered by other synchronisation, it is an *ordered atomic*: no task need be
 //! preempted before them. Such an access commutes with the operations of other tasks between it and its own task's
-//! previous step. So it may follow that step at once, and the schedule that does so has no more preemptions. The
-//! documents call such atomics quiet.
+//! previous step. So it may follow that step at once, and a schedule in which it does so has no more preemptions. The
+//! code also calls such atomics quiet.
 //!
 //! Every atomic is assumed to be ordered at first. At the end of each execution this is verified, by vector clocks over
 //! all other operations: of two accesses to one variable, one of which writes, the first must have happened before the
-//! second. Their memory orders do not matter. (The order of dependence counts here, not that of the language.) If two
-//! such accesses are not ordered, the atomic loses the status, and the search restarts. If there are several such
-//! atomics, only the one whose accesses met first loses it: its accesses may be what orders the others'. An operation
-//! that a task did not reach counts as well.
+//! second. Their memory orderings do not matter, because it is the order of dependent operations that counts, and not
+//! happens-before as the language defines it. If two such accesses are not ordered, the atomic loses the status, and
+//! the search restarts. If there are several such atomics, only the one with the first unordered access loses it,
+//! because its accesses may order those of the others. The operation that a task was about to perform counts as well.
 //!
 //! Atomics are identified by their names: the first user, and the index among that task's variables. Two may have the
 //! same name in different executions; then both get schedule points as soon as one needs them.
 //!
-//! The destructors of thread-locals are an exception: their accesses have schedule points. When a task may be found
-//! ended depends on them (see [`Engine::look_for_end`](super::Engine::look_for_end)), and no access shows that order.
+//! The destructors of thread-locals are an exception: their accesses have schedule points. The moment from which a task
+//! may be found ended depends on them (see [`Engine::look_for_end`](super::Engine::look_for_end)), and no access shows
+//! that order.
 //!
-//! Differs from the paper, which does not mention what was skipped before an access was found unordered. Misses:
-//! effects of the order of steps in other ways, such as fair scheduling and virtual time.
+//! Differs from the paper, which does not mention the executions that were skipped before an access was found
+//! unordered. Misses: effects that the order of steps has in other ways, such as by fair scheduling and virtual time.
 
 use super::Runtime;
 use super::naming::var_name;
@@ -27,7 +28,7 @@ use crate::record::{Event, VarKind};
 use intermezzo_sdk::SyncVarOp;
 use std::collections::BTreeSet;
 
-/// The largest number of names in a report's note.
+/// The maximum number of names in a report's note.
 const NAMES_SHOWN: usize = 10;
 
 /// The atomics that are assumed to be ordered.
@@ -90,7 +91,8 @@ impl OrderedAtomics {
     }
 }
 
-/// An operation that was done, or was about to be: its task, its kind, its variable, and the values read and written.
+/// An operation that was performed, or was about to be: its task, its kind, its variable, and the values read and
+/// written.
 type Done = (u32, SyncVarOp, u32, u64, u64);
 
 /// A vector clock: for each task, the number of its events that happened before.
@@ -165,7 +167,7 @@ impl Runtime {
         self.constraints.ordered_atomics = Some(ordered_atomics);
     }
 
-    /// Finds the first access to an atomic assumed ordered that is not ordered with one before it.
+    /// Finds the first access to an atomic that is assumed to be ordered which is not ordered after an earlier one.
     fn verify_order(&self, ordered_atomics: &mut OrderedAtomics, pending: &[Done]) -> Result<(), Unordered> {
         let tasks = self.tasks.created() as usize;
         let counts = self.world.environment.arc_counts;
@@ -202,12 +204,12 @@ impl Runtime {
                 continue;
             }
             match op {
-                // The end may come later than its event: a query that does not find it orders nothing.
+                // A task may end later than the event of its end. A query that does not find it ended orders nothing.
                 SyncVarOp::TaskCheck if read == 0 => continue,
                 SyncVarOp::CountUp | SyncVarOp::CountDown | SyncVarOp::CountRead if !counts => continue,
-                // A task's end has no schedule point, nor has a sender that closes without a receiver; and senders do not
-                // observe who closed before. Only a task that finds the task ended, or the senders gone, is ordered after
-                // that.
+                // A task's end has no schedule point, nor has a sender that closes without a receiver; and senders do
+                // not observe which others closed before. Only a task that finds the task ended, or the senders gone,
+                // is ordered after that.
                 _ if op == SyncVarOp::TaskEnd || op == SyncVarOp::ChannelClose && written == 0 => {
                     accesses.closed.resize(tasks, 0);
                     join(&mut accesses.closed, clock);
@@ -230,7 +232,7 @@ impl Runtime {
     }
 }
 
-/// Computes the union of two clocks: the events before the one or the other.
+/// Joins two clocks: the first one then has the events of both.
 fn join(clock: &mut Clock, other: &Clock) {
     for (mine, theirs) in clock.iter_mut().zip(other) {
         *mine = (*mine).max(*theirs);

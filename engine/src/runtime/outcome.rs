@@ -40,8 +40,8 @@ pub struct ExecutionOutcome {
     pub breakpoints: Vec<BreakpointFigures>,
     /// The number of times a task was parked after a failed round of its loop.
     pub parked: u32,
-    /// The number of rounds of loops that returned to their beginning, having only read, while a variable that they
-    /// read was written. Without them the execution would have shown the same.
+    /// The number of failed rounds during which a variable that they had read was written. Without these rounds the
+    /// execution would have shown the same.
     pub failed_iterations: u32,
     /// `true` if parked tasks continued because of a change that is not observed.
     pub unseen_change: bool,
@@ -49,14 +49,15 @@ pub struct ExecutionOutcome {
     pub unwound: bool,
     /// `true` if it departed from its prescribed choices, or from the execution before under the same choices.
     pub departed: bool,
-    /// `true` if it reliably showed a new assumption: that a loop only waits, or that places race. The search has to
-    /// restart with it.
+    /// `true` if it justifies a new assumption: that a loop only waits, or that places race. The search has to restart
+    /// with it.
     pub learned: bool,
-    /// Set if it was cut off while it ran. It then counts for nothing, and is to be run again.
+    /// Set if it was cut off while it ran. It then does not count, and must be run again.
     pub cut_off: Option<Box<CutOffExecution>>,
     /// The name of an uncontrolled thread that used objects of the execution.
     pub toucher: Option<String>,
-    /// The details, if the execution did not simply end with all its tasks. Boxed, because it is rare and large.
+    /// The details, if there is something to report about how the execution ended. Boxed, because this is rare and
+    /// large.
     pub trouble: Option<Box<Abnormal>>,
 }
 
@@ -82,25 +83,25 @@ pub struct Capped {
     /// Without a memory model, an operation on an atomic with an ordering weaker than `SeqCst`.
     #[serde(default)]
     pub weaker_orders: bool,
-    /// The order that a barrier of the system gives all tasks, such as `membarrier`: memory models do not know it.
+    /// The ordering of all tasks by a barrier of the system, such as `membarrier`, which memory models do not know.
     #[serde(default)]
     pub barriers: bool,
-    /// Processors on which a compiler fence after a read-modify-write is no fence.
+    /// Processors on which a compiler fence after a read-modify-write does not act as a fence.
     #[serde(default)]
     pub compiler_fences: bool,
     /// Accesses of inline assembly to memory.
     #[serde(default)]
     pub assembly: bool,
-    /// Another task that drops the payload of a panic.
+    /// A panic payload that was not dropped by another task.
     #[serde(default)]
     pub payloads: bool,
-    /// A writer that waits for a reader-writer lock, and so keeps out a reader that could have shared it.
+    /// A writer that waits for a reader-writer lock and did not keep out a reader.
     #[serde(default)]
     pub waiting_writers: bool,
-    /// Further rounds of tasks that the test has left.
+    /// Further rounds of tasks that the test has left running.
     #[serde(default)]
     pub left_over: bool,
-    /// Another task of a symmetric group that takes the first step.
+    /// A first step of another task of a symmetric group.
     #[serde(default)]
     pub symmetric: bool,
     /// The same in a group whose tasks may differ.
@@ -130,9 +131,9 @@ impl Capped {
     }
 }
 
-/// The details of an execution that did not simply end well.
+/// The details of an execution about which there is something to report.
 pub struct Abnormal {
-    /// The reason for which the execution ended.
+    /// The reason why the execution ended.
     pub stop: Stop,
     /// In a deadlock, the next operation of each task that has not ended.
     pub wanted: Vec<Operation>,
@@ -144,7 +145,7 @@ pub struct Abnormal {
     pub crash_cleared: Option<Crash>,
 }
 
-/// The data that a report needs of an execution, all as text, so that it outlives the execution.
+/// The data of an execution that a report needs, all as text, so that it outlives the execution.
 #[derive(Default)]
 pub struct FailureContext {
     /// The panics that ended their tasks, with their tasks' names.
@@ -165,7 +166,7 @@ pub struct FailureContext {
     pub current: String,
     /// The name of an uncontrolled thread that used objects of the execution.
     pub toucher: Option<String>,
-    /// Possible reasons for which the execution differs from the one it should repeat.
+    /// Possible reasons why the execution differs from the one it should repeat.
     pub unlike: Unlike,
     /// The decisions that led here.
     pub choices: Vec<Choice>,
@@ -173,18 +174,18 @@ pub struct FailureContext {
     pub premises: Premises,
 }
 
-/// Possible reasons for which an execution differs from the one before under the same choices.
+/// Possible reasons why an execution differs from the previous one under the same choices.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unlike {
-    /// It created hash tables of std, whose order is another each time.
+    /// It created hash tables of std, whose order is different each time.
     pub hash_tables: bool,
     /// Only the first execution of the exploration preceded it, which may have set up state that this one found.
     pub follows_first: bool,
     /// The exploration has run no other: an earlier one recorded its schedule, and the test may have changed.
     pub is_first: bool,
-    /// The test was not written for us.
+    /// The test was not written for intermezzo.
     pub unmodified: bool,
-    /// It called the system, to read or write or to wait for something.
+    /// It called the system: to read, to write or to wait.
     pub calls_system: bool,
 }
 

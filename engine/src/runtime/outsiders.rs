@@ -1,15 +1,16 @@
-//! Threads that run no execution and use objects of one: they are named, and what they do releases tasks.
+//! Threads outside the execution that use its objects. Reports name them, and their operations can release waiting
+//! tasks.
 //!
 //! Such a thread, an *outsider*, changes the state of an object as std would: under the lock that is part of the
-//! object, or by an atomic instruction. It never touches the runtime. Afterwards it posts the gates that may be open now
-//! to the worker of the execution. The worker takes the posts up when no task can continue, and only opens gates. A gate
-//! that is opened wrongly does no harm: the task that passes it looks at the state under the object's lock, and waits
-//! again. No gate is closed wrongly, because the task itself closes it under that lock, and what the outsider does later is
-//! posted.
+//! object, or by an atomic instruction. It never touches the runtime. Afterwards it posts the gates that may be open
+//! now to the worker of the execution. The worker processes the posts when no task can continue, and only opens gates.
+//! A gate that is opened wrongly does no harm: the task that passes it reads the state under the object's lock, and
+//! waits again. No gate is closed wrongly, because the task itself closes it under that lock, and later changes by the
+//! outsider are posted.
 //!
-//! So the moment at which a task is released does not depend on real time, as long as tasks wait at gates: an outsider
-//! that is fast and one that is slow give the same execution. When no task can continue, the worker waits for outsiders
-//! for a grace period, which is longer while one of them is running.
+//! So the moment at which a task is released does not depend on real time, as long as tasks wait at gates: a fast
+//! outsider and a slow one lead to the same execution. When no task can continue, the worker waits for outsiders for a
+//! grace period, which is longer while one of them is running.
 //!
 //! Blind spots: time-outs come before the outsiders, because virtual time passes as soon as no task can continue. An
 //! outsider uses another copy of a static than the execution does: the report only names it. Works where workers
@@ -35,13 +36,13 @@ const GRACE: Duration = Duration::from_millis(200);
 /// wait long for one.
 const BUSY_GRACE: Duration = Duration::from_secs(2);
 
-/// The time between two looks at the values that waiting loops read.
+/// The time after which waiting loops run a further round, to read their values again.
 const LOOK: Duration = Duration::from_millis(2);
 
-/// The most statics that are remembered of an execution.
+/// The maximum number of statics that are remembered of an execution.
 const STATICS_MAX: usize = 16;
 
-/// The most users of objects that are remembered.
+/// The maximum number of outsiders that are remembered.
 const USERS_MAX: usize = 64;
 
 /// The place of gates that an outsider opens.
@@ -53,7 +54,7 @@ pub(super) enum Opened {
     Task(u32),
 }
 
-/// A change that the worker has not taken up.
+/// A change that the worker has not processed yet.
 struct Post {
     execution: u64,
     opened: Opened,
@@ -75,11 +76,11 @@ struct Notes {
     posted: u64,
     /// The first outsider that used an object of the execution, and where.
     first: Option<String>,
-    /// The outsiders that used objects of this worker's executions, as the kernel numbers them.
+    /// The kernel's thread numbers of the outsiders that used objects of this worker's executions.
     users: Vec<i32>,
     statics: Vec<StaticUse>,
-    /// The looks at waiting loops: the execution, the number of posts at the first look since the last post, and its
-    /// time.
+    /// For waiting loops: the execution, the number of posts so far, and the time of the first extra round since the
+    /// last post.
     looks: Option<(u64, u64, Instant)>,
 }
 
@@ -211,7 +212,7 @@ impl Outsiders {
         self.notes().first.take()
     }
 
-    /// `true` if the thread was not there when the worker began.
+    /// Returns `true` if the thread did not exist when the worker began.
     fn is_new(&self, thread: i32) -> bool {
         !self.known.get().is_some_and(|known| known.contains(&thread))
     }
@@ -267,7 +268,7 @@ impl Outsiders {
         true
     }
 
-    /// Waits until the next look at loops that wait. Returns `false` if further looks are not worthwhile.
+    /// Waits until waiting loops should run the next round. Returns `false` if further rounds are not worthwhile.
     fn wait_for_look(&self, execution: u64) -> bool {
         if !self.expected() {
             return false;
@@ -317,7 +318,7 @@ impl Runtime {
         if goes_on(self) || !self.ready.timed_waiters().is_empty() {
             return None;
         }
-        // Loops that wait are looked at again and again instead, and an expected deadlock is not worth the time.
+        // Loops that wait run further rounds instead (`loops_may_end`). An expected deadlock is not worth the time.
         let waits = !self.limits.deadlocks_allowed && !self.constraints.spins.any_parked();
         let since = Instant::now();
         self.take_posts();
@@ -339,8 +340,8 @@ impl Runtime {
         Some(self.dispatch_slow())
     }
 
-    /// Waits for outsiders that may end the loops of tasks that only wait. Returns `true` if the loops are to go round
-    /// once more.
+    /// Waits for outsiders that may end the loops of tasks that only wait. Returns `true` if the loops should run
+    /// another round.
     #[cold]
     pub(super) fn loops_may_end(&mut self) -> bool {
         let waits = !self.limits.deadlocks_allowed;
@@ -382,7 +383,8 @@ impl Runtime {
     }
 }
 
-/// Notes that the calling thread, which runs no execution, has given gates of a task of the execution with this number.
+/// Notes that the calling thread, which runs no execution, has opened gates of a task of the execution with this
+/// number.
 pub fn open_for_task(execution: u64, task: u32, gates: Gates, site: Site) {
     if watchdog::any_worker() {
         watchdog::touched(execution, site);
@@ -401,8 +403,8 @@ pub fn opened_outside(identity: &Embedded, gates: Gates) {
 
 #[cold]
 fn post(identity: &Embedded, task: Option<u32>, gates: Gates) {
-    // Either this thread sees the variable that a task has made of the object, or that task sees the change when it looks
-    // at the state for the last time before it waits (`Engine::look_again`).
+    // Either this thread sees that a task has made the object a variable, or that task sees the change when it reads
+    // the state for the last time before it waits (`Engine::look_again`).
     fence(SeqCst);
     let id = identity.load(Relaxed);
     let var = (id & ((1 << VAR_BITS) - 1)) as u32;
@@ -420,7 +422,8 @@ impl<B: ?Sized, I: Identity> Object<B, I> {
         }
     }
 
-    /// Notes that the calling thread, which runs no execution, has given gates to a task that waits by this object.
+    /// Notes that the calling thread, which runs no execution, has opened gates of a task that waits by means of this
+    /// object.
     pub fn opened_for_task(&self, task: u32, gates: Gates) {
         if let Some(identity) = self.word()
             && watchdog::any_worker()
@@ -431,7 +434,7 @@ impl<B: ?Sized, I: Identity> Object<B, I> {
 }
 
 impl super::Engine {
-    /// Separates a task's first use of an object from its last look at the object's state before it waits. See
+    /// Separates a task's first use of an object from its last read of the object's state before it waits. See
     /// [`Object::opened_outside`].
     #[cold]
     pub fn look_again(self) {

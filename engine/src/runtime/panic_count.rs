@@ -1,17 +1,18 @@
-//! Gives each stack the number of panics that it is unwinding from.
+//! Keeps the number of panics that a stack is unwinding from, separately for each stack.
 //!
 //! std keeps that number per OS thread (`std::thread::panicking`, poisoning), and the tasks of a worker share one
 //! thread. A task that is suspended while it unwinds first *lays down* its number: the thread then counts as not
-//! unwinding. When the task is resumed it *takes up* its number again. So the thread's flag is always that of the
-//! running task, for the test's own code and for std's.
+//! unwinding. When the task is resumed, it *takes up* its number again. So the thread's number is always that of the
+//! running task, both for the test's own code and for std's.
 //!
 //! std has no call that changes the number. It increases when a panic begins, and decreases when one is caught; the two
 //! need not happen on the same thread. A *credit* is a coroutine that a destructor suspended while it unwinds.
-//! Beginning one adds 1 to the thread where it begins, and finishing it subtracts 1 from the thread where it is
-//! finished. The first credit is begun on a thread of its own, which then ends.
+//! Beginning a credit adds 1 to the number of the thread where it begins, and finishing it subtracts 1 from the number
+//! of the thread where it is finished. If there is no credit to finish, a new one is begun on another thread, which
+//! then ends.
 //!
-//! Blind spot: the flag by which std recognises a panic inside a panic hook is not kept. It would matter to a message
-//! that performs a visible operation while it is formatted, and panics after that.
+//! Blind spot: the flag by which std recognises a panic inside a panic hook is not kept per stack. It would matter for
+//! a message that performs a visible operation while it is formatted, and panics after that.
 
 use super::arena;
 use corosensei::stack::DefaultStack;
@@ -20,10 +21,11 @@ use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Mutex, PoisonError};
 
-/// The size of a credit's stack in bytes: an unwinder takes some 10 KiB.
+/// The size of a credit's stack in bytes: an unwinder needs about 10 KiB.
 const STACK_BYTES: usize = 128 << 10;
 
-/// The largest number of panics of one stack that are laid down: a destructor of each begins the next.
+/// The maximum number of panics of one stack that are laid down. They are nested: a destructor that one panic runs
+/// begins the next.
 const NESTED_MAX: u32 = 64;
 
 /// A coroutine in the middle of unwinding. It is never dropped: that would unwind it by force.
@@ -52,7 +54,7 @@ fn pool() -> std::sync::MutexGuard<'static, Pool> {
 #[cold]
 #[inline(never)]
 pub(super) fn lay_down() -> u32 {
-    // A credit that is finished in this execution may have begun in an earlier one, and the other way round.
+    // A credit that is finished in this execution may have begun in an earlier one, and vice versa.
     arena::outside(lay_down_credits)
 }
 
@@ -64,7 +66,7 @@ fn lay_down_credits() -> u32 {
     laid
 }
 
-/// Gives this thread that number of panics that it is unwinding from.
+/// Makes this thread unwind from that number of panics.
 #[cold]
 #[inline(never)]
 pub(super) fn take_up(laid: u32) {

@@ -1,6 +1,6 @@
 //! Panics of tasks and of monitors, noted where they happen.
 //!
-//! While some exploration runs, a panic hook notes message and place of a task's panic, and prints nothing. Other
+//! While an exploration runs, a panic hook notes the message and the place of a task's panic, and prints nothing. Other
 //! panics go to the previous hook. The previous hook is restored when the last exploration ends.
 
 use super::{Engine, arena};
@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError, RwLock};
 
 type Hook = Box<dyn Fn(&PanicHookInfo<'_>) + Send + Sync>;
 
-/// The number of explorations that want the hook.
+/// The number of explorations that need the hook.
 static USERS: Mutex<usize> = Mutex::new(0);
 
 /// The previous hook; kept as it is, so that restoring it adds no layer.
@@ -27,7 +27,7 @@ impl Guard {
         let mut users = USERS.lock().unwrap_or_else(PoisonError::into_inner);
         *users += 1;
         let mut before = BEFORE.write().unwrap_or_else(PoisonError::into_inner);
-        // A panicking thread may not change the hook; then only the places go unnoted.
+        // A panicking thread may not change the hook; then only the places of panics are unknown.
         if before.is_none() && !std::thread::panicking() {
             *before = Some(panic::take_hook());
             panic::set_hook(Box::new(note));
@@ -41,7 +41,8 @@ impl Drop for Guard {
         let mut users = USERS.lock().unwrap_or_else(PoisonError::into_inner);
         *users -= 1;
         if *users == 0 && !std::thread::panicking() && IN_HOOKS.load(Relaxed) == 0 {
-            // The lock is not held: a panic elsewhere may hold the hook while it waits for this lock.
+            // The lock is released before the hook is set: a panic elsewhere may hold the hook's lock while it waits
+            // for this one.
             let before = BEFORE.write().unwrap_or_else(PoisonError::into_inner).take();
             if let Some(before) = before {
                 panic::set_hook(before);
@@ -50,7 +51,8 @@ impl Drop for Guard {
     }
 }
 
-/// The number of hooks of tests that run, or that an execution ended in. While there are any, std's own hook can't be set.
+/// The number of hooks of tests that are running, or during which an execution ended. While there are any, the hook
+/// cannot be changed, because std holds its lock.
 static IN_HOOKS: AtomicU32 = AtomicU32::new(0);
 
 thread_local! {
@@ -62,8 +64,9 @@ thread_local! {
     static NOTED: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Runs a function that is no part of the test, and may panic: of a monitor, or of a search of the user's own. It may be
-/// called in the middle of a step. So no engine is current meanwhile, and look-alikes that it uses do what std does.
+/// Runs a function that is not part of the test, and may panic: one of a monitor, or of a user's own search. It may be
+/// called in the middle of a step. So no engine is current in the meantime, and look-alikes that it uses do what std
+/// does.
 ///
 /// # Errors
 /// It panicked. The error is the message of the panic, after its place if that is known.
@@ -75,14 +78,14 @@ pub fn caught(f: impl FnOnce()) -> Result<(), String> {
     }
 }
 
-/// Runs a function of the test that is no task's, and may panic. It uses look-alikes as the current task.
+/// Runs a function of the test that is not part of a task, and may panic. It uses look-alikes as the current task.
 ///
 /// # Errors
 /// As for [`caught`].
 #[inline]
 pub(super) fn caught_inside(f: impl FnOnce()) -> Result<(), String> {
     if IS_NOTED.get() {
-        // A panic that was caught by the code that raised it.
+        // That panic was caught by the code that raised it.
         noted();
     }
     CATCHING.set(CATCHING.get() + 1);
@@ -145,8 +148,9 @@ pub use of_test::{panic_at, set_hook, take_hook};
 
 #[cfg(feature = "unmodified")]
 mod of_test {
-    //! The panic hooks of tests that were not written for intermezzo. A hook that a test sets is the execution's: the
-    //! process keeps ours. It is called in addition, and forgotten with the execution, as it would be with the process.
+    //! The panic hooks of tests that were not written for intermezzo. A hook that a test sets belongs to the execution.
+    //! The process keeps the engine's hook, which calls the test's hook as well. The test's hook is forgotten at the
+    //! end of the execution, as it would be at the end of the process.
 
     use super::super::{Engine, arena};
     use super::{Hook, PanicHookInfo, panic};
@@ -155,7 +159,8 @@ mod of_test {
     /// A hook that is in use while it is called.
     pub(in super::super) type HookOfTest = Arc<Hook>;
 
-    /// Panics with this message, at this place in the source: that of a test, for what its harness finds wrong with it.
+    /// Panics with this message, at this place in the source: the harness of a test reports an error at the test's
+    /// place.
     pub fn panic_at(message: String, place: &str) -> ! {
         arena::outside(|| {
             if let Some(engine) = Engine::current() {
@@ -192,7 +197,7 @@ mod of_test {
         }
     }
 
-    /// Calls the hook that the test has set, if its own code panics.
+    /// Calls the hook that the test has set, if the test's own code panics.
     pub(in super::super) fn call_hook_of_test(info: &PanicHookInfo<'_>) {
         if !arena::test_runs() {
             return;

@@ -1,8 +1,8 @@
 //! Whole programs. The process runs once; each execution runs `main` in it, between the set-up and the tear-down.
 //!
-//! An execution of a program ends when its `main` returns or a task exits, whatever the other tasks do: the process would
-//! end, and they with it. The end is a schedule point, because they may do more before it. What they would have done
-//! afterwards is not known, so the searches treat such an execution as one that was cut short.
+//! An execution of a program ends when its `main` returns or a task exits, whatever the other tasks do, because the
+//! process would end, too. The end is a schedule point: the other tasks may continue before it. The steps that they
+//! would have taken afterwards are not known, so the searches treat such an execution as cut short.
 
 use super::{Engine, Runtime, Stop};
 use crate::record::Access;
@@ -17,7 +17,7 @@ type Hook = Box<dyn Fn() + Send + Sync>;
 /// The functions that are called before and after each execution of the process.
 static AROUND: OnceLock<(Hook, Hook)> = OnceLock::new();
 
-/// Has these functions called before and after each execution of the process, outside of it. The first call in a process
+/// Sets functions to call before and after each execution of the process, outside of it. The first call in a process
 /// counts.
 pub fn around_executions(before: Hook, after: Hook) {
     AROUND.get_or_init(|| (before, after));
@@ -56,7 +56,7 @@ impl Engine {
 
 impl Runtime {
     /// Notes whether the end of the program cut other tasks off. Partial-order reductions are not sound then: the end
-    /// conflicts with no step, so nothing wakes it once it sleeps. So happens-before caching takes over.
+    /// conflicts with no step, so once it is in a sleep set, it stays there. So happens-before caching takes over.
     pub(super) fn note_cut_off_by_program(&mut self) {
         let ends_program = matches!(
             self.end.stop,

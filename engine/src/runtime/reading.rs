@@ -1,18 +1,20 @@
-//! Reader-writer locks: which tasks read, and readers that a waiting writer would keep out.
+//! Reader-writer locks: the tasks that hold one to read, and the readers that a waiting writer could keep out.
 //!
-//! Readers and writers have no priority here. In std, a writer that waits may keep out new readers. Where that could make
-//! a difference, the report says so: an execution had a task that would wait for the lock to write, and
+//! Neither readers nor writers have priority here. In std, a writer that waits may keep out new readers. The report
+//! says so where that could make a difference, which is if a task of an execution had to wait for the lock to write,
+//! and there was
 //!
-//! - a task that reads already and takes it again, or one that only tries to read; or
-//! - a task that reads and waits for something meanwhile, while another task reads, too: it may wait for that one.
+//! - a task that holds the lock to read and takes it again, or one that only tries to read; or
+//! - a task that holds the lock to read and waits for something, while another task also reads: it may wait for that
+//!   one.
 //!
 //! Each of these depends on what tasks do, and not on their order, so that the executions of a trace agree. Misses: a
-//! reader that waits for another one by a loop.
+//! reader that waits for another one in a loop.
 
 use super::{Engine, Runtime};
 
 impl Engine {
-    /// Notes that the current task reads what a reader-writer lock guards, after a wait for it if it is not `tried`.
+    /// Notes that the current task has taken a reader-writer lock to read: by a `tried` read, or by one that may wait.
     #[cfg_attr(feature = "unmodified", inline(never))]
     pub fn share(self, var: u32, tried: bool) {
         self.with(|rt| {
@@ -27,7 +29,7 @@ impl Engine {
         });
     }
 
-    /// Notes that the current task no longer reads what a reader-writer lock guards.
+    /// Notes that the current task releases a reader-writer lock that it held to read.
     #[cfg_attr(feature = "unmodified", inline(never))]
     pub fn unshare(self, var: u32) {
         self.with(|rt| {
@@ -38,7 +40,7 @@ impl Engine {
         });
     }
 
-    /// Notes that the current task has taken a reader-writer lock to write, and would have waited for it.
+    /// Notes that the current task has taken a reader-writer lock to write, in a call that would have waited for it.
     #[cfg_attr(feature = "unmodified", inline(never))]
     pub fn awaits_to_write(self, var: u32) {
         self.with(|rt| {
@@ -47,7 +49,7 @@ impl Engine {
         });
     }
 
-    /// Returns `true` if the current task reads what a reader-writer lock guards, and cannot read it once more.
+    /// Returns `true` if the current task holds a reader-writer lock to read, and may not take it to read once more.
     #[inline]
     pub fn may_not_read_again(self, var: u32) -> bool {
         self.with(|rt| {
@@ -58,7 +60,7 @@ impl Engine {
 }
 
 impl Runtime {
-    /// Notes that the current task performs an operation that may wait, for the locks that it reads.
+    /// Notes that the current task performs an operation that may wait, while it holds these locks to read.
     #[cold]
     #[inline(never)]
     pub(super) fn waits_while_it_reads(&mut self) {

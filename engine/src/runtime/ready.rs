@@ -23,7 +23,7 @@ pub(super) struct Ready {
     last: u32,
     /// `true` if it has yielded since.
     yielded: bool,
-    /// `true` if it only yields because a wait was over as soon as it began. That is no yield for fairness.
+    /// `true` if it only yields because a wait was over as soon as it began. For fairness, that is not a yield.
     wait_over: bool,
     /// `true` if a decision may need more than one word of tasks: after a yield, if fairness may hold a task back, with
     /// more than 64 tasks, or if points may be closed.
@@ -32,22 +32,22 @@ pub(super) struct Ready {
     unfair_left_out: bool,
     /// `true` if a task has waited with a limit.
     timed: bool,
-    /// `true` if steps that commute may matter to this decision: see [`Ready::order_matters`].
+    /// `true` if the order of steps that commute may matter to this decision: see [`Ready::order_matters`].
     order_matters: bool,
     /// `true` if fairness holds back a task that could continue.
     holds_back: bool,
-    /// The enabled tasks that fairness held back at the last decision, if a monitor wants to know them.
+    /// The enabled tasks that fairness held back at the last decision, if a monitor needs them.
     held_back: TaskSet,
-    /// The task that may go at this decision although fairness holds it back, and `true` if no other enabled task may.
+    /// The task that may go at this decision although fairness holds it back, with `true` if no other enabled task may.
     excused: Option<(u32, bool)>,
-    /// `true` if tasks that fairness holds back are alternatives, too; and those of the decision that is being made.
+    /// `true` if tasks that fairness holds back are alternatives, too.
     lists_all: bool,
     holds: Vec<Hold>,
     fair: Fairness,
 }
 
 impl Ready {
-    /// Returns the initial state, in which every `fair_yields`-th yield of a task counts for fairness.
+    /// Returns the initial state. Every `fair_yields`-th yield of a task counts for fairness.
     pub(super) fn new(fair_yields: u32) -> Ready {
         Ready {
             enabled: TaskSet::default(),
@@ -70,7 +70,7 @@ impl Ready {
         }
     }
 
-    /// Resets the state for a new execution. If points may be closed in it, it `is_scoped`.
+    /// Resets the state for a new execution, in which points may be closed if it `is_scoped`.
     pub(super) fn begin(&mut self, is_scoped: bool) {
         self.enabled.clear();
         self.must_run.clear();
@@ -92,7 +92,7 @@ impl Ready {
         &self.enabled
     }
 
-    /// Returns the enabled tasks that a passed deadline may wake.
+    /// Returns the tasks that are enabled because their deadline has passed.
     #[inline(always)]
     pub(super) fn expired(&self) -> &TaskSet {
         &self.expired
@@ -103,7 +103,7 @@ impl Ready {
         &self.timed_waiters
     }
 
-    /// Returns `true` if one of the first 64 tasks waits, and more than its gates may wake it.
+    /// Returns `true` if one of the first 64 tasks waits and a time-out may wake it.
     #[inline(always)]
     pub(super) fn any_sleeper(&self) -> bool {
         self.timed_waiters.low() != 0
@@ -140,11 +140,11 @@ impl Ready {
         !self.enabled.contains(task) || self.expired.contains(task)
     }
 
-    /// Lets the waiting task time out from `deadline` on; `clock` is the present time.
+    /// Lets the waiting task time out from `deadline` on; `clock` is the current time.
     #[inline(always)]
     pub(super) fn wait_until(&mut self, task: u32, deadline: u64, clock: u64) {
         self.timed_waiters.insert(task);
-        // The next decision looks at it: see `note_waits_for_time`.
+        // The next decision reads it: see `note_waits_for_time`.
         self.slow_path |= !self.timed;
         self.timed = true;
         if deadline <= clock {
@@ -159,7 +159,7 @@ impl Ready {
         self.enabled.insert(task);
     }
 
-    /// Notes that nothing needs to wake the task any more.
+    /// Notes that no time-out may wake the task any more.
     #[inline(always)]
     pub(super) fn stop_waiting(&mut self, task: u32) {
         self.timed_waiters.remove(task);
@@ -182,7 +182,8 @@ impl Ready {
         self.stop_waiting(task);
     }
 
-    /// Notes that the gate is closed at which the task waits, if it waits until `deadline`; `clock` is the present time.
+    /// Notes that the gate is closed at which the task waits. `deadline` is the task's, in case it may time out;
+    /// `clock` is the current time.
     #[inline(always)]
     pub(super) fn gate_closed(&mut self, task: u32, deadline: u64, clock: u64) {
         if self.timed_waiters.contains(task) && deadline <= clock {
@@ -214,7 +215,7 @@ impl Ready {
         }
     }
 
-    /// Lets the waiting tasks wait again whose deadline has not passed at this time.
+    /// Disables the expired tasks whose deadline has not passed at this time.
     pub(super) fn unexpire_after(&mut self, clock: u64, tasks: &Tasks) {
         let mut next = self.expired.first_from(0);
         while let Some(task) = next {
@@ -248,8 +249,8 @@ impl Ready {
         self.must_run.pop_low()
     }
 
-    /// Returns `true` if the next step needs more than a choice among the enabled tasks below 64: some task must run first,
-    /// some may time out, the slow path is due, or fairness has to note the step.
+    /// Returns `true` if the next step needs more than a choice among the first 64 enabled tasks: some task must run
+    /// first, some may time out, the slow path is due, or fairness has to note the step.
     #[inline(always)]
     pub(super) fn is_special(&self) -> bool {
         self.slow_path || self.fair.active() || (self.must_run.low() | self.timed_waiters.low()) != 0
@@ -286,7 +287,7 @@ impl Ready {
         self.give_way(current);
     }
 
-    /// Notes that the task's yield did not happen.
+    /// Takes back the task's yield.
     pub(super) fn undo_yield(&mut self, task: u32) {
         if self.last == task {
             self.yielded = false;
@@ -298,7 +299,7 @@ impl Ready {
         self.yielded
     }
 
-    /// Returns `true` if that is a yield for fairness.
+    /// Returns `true` if it has done so by a yield that counts for fairness.
     pub(super) fn yields(&self) -> bool {
         self.yielded && !self.wait_over
     }
@@ -315,8 +316,8 @@ impl Ready {
         self.slow_path = true;
     }
 
-    /// Notes that a step was decided on the slow path. The next decision takes it too if fairness may hold a task back, or
-    /// if `is_needed`.
+    /// Notes that a step was decided on the slow path. The next decision takes it too if fairness may hold a task back,
+    /// or if `is_needed`.
     #[inline(always)]
     pub(super) fn leave_slow_path(&mut self, is_needed: bool) {
         (self.yielded, self.wait_over) = (false, false);
@@ -344,8 +345,8 @@ impl Ready {
         self.lists_all
     }
 
-    /// Finds the alternatives that fairness holds back at this decision, if they are alternatives. Returns `true` if there
-    /// are any.
+    /// Finds the tasks that fairness holds back at this decision, if they count as alternatives. Returns `true` if
+    /// there are any.
     pub(super) fn find_holds(&mut self) -> bool {
         if !self.lists_all || !self.holds_back {
             return false;
@@ -368,14 +369,14 @@ impl Ready {
         self.holds.clear();
     }
 
-    /// Notes that a task goes. If fairness held it back, it no longer does.
+    /// Notes that a task goes, which fairness no longer holds back.
     pub(super) fn go_although_held_back(&mut self, task: u32) {
         if self.lists_all && !self.may_go(task) {
             self.fair.let_go(task);
         }
     }
 
-    /// Does the same for a step without a yield. The decision that follows must not take the slow path.
+    /// Ends a step without a yield for fairness. The decision that follows must not take the slow path.
     #[inline(always)]
     pub(super) fn end_fair_step_low(&mut self) {
         if self.fair.active() {
@@ -388,7 +389,8 @@ impl Ready {
         self.fair.restrains()
     }
 
-    /// Lets a task that fairness holds back go at this decision: it alone, or it as well. `None` stands for no task.
+    /// Lets a task that fairness holds back go at this decision, as the only task if the flag is `true`. `None` excuses
+    /// no task.
     pub(super) fn excuse(&mut self, excused: Option<(u32, bool)>) {
         self.excused = excused;
     }
@@ -407,15 +409,15 @@ impl Ready {
         }
     }
 
-    /// Notes if fairness holds back a task that could continue, also if that task is excused.
+    /// Notes if fairness holds back a task that could continue, even if that task is excused.
     pub(super) fn note_held_back(&mut self) {
         let may_go = |task| self.fair.may_go(task, &self.enabled);
         self.holds_back = self.fair.active() && !self.enabled.iter().all(may_go);
         self.unfair_left_out |= self.holds_back;
     }
 
-    /// Notes if the order of steps that commute matters to the decision that is being made: because fairness holds back a
-    /// task, or because of time.
+    /// Notes if the order of steps that commute matters to the decision that is being made: because fairness holds back
+    /// a task, or because of time.
     pub(super) fn note_order_matters(&mut self, because_of_time: bool) {
         self.order_matters = because_of_time || self.holds_back;
     }
@@ -447,7 +449,8 @@ impl Ready {
         self.held_back = held_back;
     }
 
-    /// Returns the enabled tasks that fairness held back at the last decision, if they were looked for and not forgotten.
+    /// Returns the enabled tasks that fairness held back at the last decision, if they were looked for and not
+    /// forgotten.
     pub(super) fn held_back(&self) -> &TaskSet {
         &self.held_back
     }
@@ -467,8 +470,8 @@ impl Ready {
         self.unfair_left_out = true;
     }
 
-    /// Lists the tasks that fairness lets go, or also those that it holds back, in cyclic order after the last one: enabled
-    /// tasks, and tasks whose wait may time out early.
+    /// Lists the alternatives in cyclic order after the last task: enabled tasks, and tasks whose wait may time out
+    /// early. Tasks that fairness holds back are among them only if `lists_all`.
     pub(super) fn list(&self, listed: &mut Vec<u32>, tasks: &Tasks) {
         let (last, created) = (self.last, tasks.created());
         let timed_waiters = !self.timed_waiters.is_empty();
@@ -489,7 +492,8 @@ impl Ready {
         }
     }
 
-    /// Moves the default continuation, if it is in the list, from its end to its beginning. Returns `true` if it is.
+    /// Moves the default continuation from the end of the list to its beginning, if it is there. Returns `true` if it
+    /// is.
     pub(super) fn put_default_first(&self, listed: &mut [u32]) -> bool {
         let goes_on = !self.yielded && self.is_enabled(self.last) && listed.last() == Some(&self.last);
         if goes_on {

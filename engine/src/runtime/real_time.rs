@@ -1,10 +1,12 @@
-//! Real time, for what an execution has started outside of itself: a child process makes progress in real time only.
+//! Real time, for things that an execution has started outside of itself: a child process makes progress in real time
+//! only.
 //!
-//! As long as such a thing runs, virtual time does not run ahead of real time. Whenever virtual time passes, so does as
-//! much real time. Without it, a task that sleeps between its looks at a child would find that no time was enough.
+//! As long as such a process runs, virtual time does not run ahead of real time: whenever virtual time passes, the same
+//! amount of real time passes. Otherwise a task that polls a child and sleeps in between would find that no time-out
+//! was long enough.
 //!
-//! A worker waits for this in the middle of a decision. So it waits at most for half of the time after which the watchdog
-//! ends a task, each time.
+//! A worker waits for this in the middle of a decision. So each wait takes at most half of the time after which the
+//! watchdog ends a task.
 
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -14,12 +16,12 @@ type Pass = fn(u64, Duration);
 
 static PASS: OnceLock<Pass> = OnceLock::new();
 
-/// Has this function called whenever virtual time passes in an execution. The first call in a process counts.
+/// Sets the function to call whenever virtual time passes in an execution. The first call in a process counts.
 pub fn on_time_passing(pass: Pass) {
     PASS.get_or_init(|| pass);
 }
 
-/// The longest time to wait at once where no task is ended for doing nothing.
+/// The longest time to wait at once if the watchdog ends no task.
 const LONGEST: Duration = Duration::from_secs(60);
 
 /// The real time of a worker's executions.

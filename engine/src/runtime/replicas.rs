@@ -1,4 +1,5 @@
-//! The values that a worker's statics have in the current execution, apart from the statics themselves.
+//! Replicas of statics: the values that they have in one worker's current execution, stored outside the statics
+//! themselves.
 
 use std::alloc::{Layout, alloc, dealloc};
 use std::collections::HashMap;
@@ -57,7 +58,7 @@ pub(super) struct Statics {
 }
 
 impl Statics {
-    /// Returns the static's variable, and its replica with the size of that.
+    /// Returns the static's variable, and the address and size of its replica.
     pub(super) fn find(&self, address: usize, epoch: u64) -> Option<(u32, *mut u8, usize)> {
         self.replicas
             .get(&address)

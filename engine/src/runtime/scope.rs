@@ -1,10 +1,10 @@
-//! Restrictions of preemptions: regions of the test, and the scope that the settings give.
+//! Restrictions of preemptions: regions in the test, and the scope in the settings.
 //!
 //! A schedule point at which the running task could continue, but must not be preempted, is *closed*: the task
 //! continues, and the strategy is not asked. When the task blocks, ends or yields, the choice is free as usual.
 //!
 //! A schedule must replay under any settings. So it includes the closed points, with the default taken, and a replay
-//! closes none. Reductions see all points too, because they rely on the orders of all operations.
+//! closes none. Reductions also see all points, because they rely on the order of all operations.
 //!
 //! Points before operations on ordered atomics (`ordered_atomics.rs`) are closed in the same way.
 //!
@@ -25,7 +25,7 @@ pub struct Scoping {
     pub by_scope: bool,
     /// A point in a region was closed.
     pub by_region: bool,
-    /// A region was reached, and ignored.
+    /// A region was entered, but ignored.
     pub region_unheeded: bool,
     /// An armed breakpoint kept a task from continuing.
     pub by_breakpoint: bool,
@@ -44,7 +44,7 @@ impl Scoping {
     }
 }
 
-/// The scope of a worker's exploration, and the data of the current execution for it.
+/// The scope of a worker's exploration, and the current execution's data for it.
 pub(super) struct Preemptible {
     only_in: Entries,
     not_in: Entries,
@@ -72,8 +72,8 @@ impl Entries {
         Entries { scope, fitted }
     }
 
-    /// Returns the depth of the most specific entry that includes a place in this file and these items. All that do are
-    /// marked.
+    /// Returns the depth of the most specific entry that includes a place in this file and these items. All entries
+    /// that include it are marked.
     fn depth(&mut self, file: &str, items: &[String]) -> Option<usize> {
         let mut deepest = None;
         for (at, depth) in self.scope.entries_of_place(file, items) {
@@ -83,7 +83,7 @@ impl Entries {
         deepest
     }
 
-    /// Returns `true` if there is an entry, which is then marked.
+    /// Marks an entry, if there is one, and returns `true` if there is.
     fn has(&mut self, entry: Option<usize>) -> bool {
         if let Some(at) = entry {
             self.fitted[at] = true;
@@ -198,9 +198,9 @@ impl Preemptible {
         }
     }
 
-    /// Returns `true` if a task may be preempted before an operation at a place and on a variable with these positions. Of
-    /// places the most specific entry wins: a function in a module that is left out may be in the scope. Otherwise, exclusions
-    /// win.
+    /// Returns `true` if a task may be preempted before an operation at a place and on a variable with these positions.
+    /// Among entries for places, the most specific one wins: a function in an excluded module may be in the scope.
+    /// Otherwise, exclusions win.
     fn allows(&self, site: Position, of: [Place; 2]) -> bool {
         let by_var = of.iter().any(|place| place.only_in);
         let within = self.only_in.scope.is_empty() || by_var || site.only_in.is_some();
@@ -280,7 +280,7 @@ impl Engine {
         self.with(|rt| std::mem::replace(&mut rt.tasks.current_task().preferred, true))
     }
 
-    /// Restores a task's setting from before such a region.
+    /// Restores a task's setting from before a region with preferred preemptions.
     pub fn leave_preferred(self, task: u32, before: bool) {
         self.with_task(task, |entry| entry.preferred = before);
     }

@@ -5,8 +5,8 @@ use crate::record::{NO_TASK, Status};
 use intermezzo_sdk::SyncVarOp;
 
 impl Runtime {
-    /// Notes whether two tasks used one object, in this execution or an earlier one. Of tests that were not written for
-    /// intermezzo, what tasks share is seen: several tasks are enough.
+    /// Notes whether two tasks used one object, in this execution or an earlier one. In a test that was not written for
+    /// intermezzo, everything that tasks share is observed, so it is enough that there are several tasks.
     #[inline(always)]
     pub(super) fn note_sharing(&mut self) {
         if !self.record.shares && self.tasks.created() > 1 {
@@ -38,8 +38,8 @@ impl Runtime {
     }
 }
 
-/// Returns `true` if an operation uses an object whose state may be shared. The life of tasks, time and choices are no such
-/// objects. Nor are handles of an `Arc`, which may share nothing that is seen; but a task may look at how many there are.
+/// Returns `true` if an operation uses an object whose state may be shared. The life of tasks, time and choices are not
+/// such objects. Neither are handles of an `Arc`, whose content may not be observed; but reading their number counts.
 fn is_of_an_object(op: SyncVarOp) -> bool {
     use SyncVarOp::*;
     !matches!(

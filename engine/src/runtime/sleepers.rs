@@ -1,51 +1,51 @@
 //! Sleeping tasks and fairness: a task that waits for its own time need not give way to one that sleeps longer.
 //!
-//! Fairness makes a task that yields give way to all others (`fair.rs`). A task that is about to sleep would move the clock
-//! by its whole sleep. A loop may yield some times before it looks at the clock again. It would then never find that its
-//! own time is over while the other task still sleeps, although a real clock always shows that.
+//! Fairness makes a task that yields give way to all others (`fair.rs`), also to one that is about to sleep, which
+//! moves the clock by its whole sleep. A loop that yields several times before it reads the clock again would then
+//! never find that its own time is over while the other task still sleeps. With a real clock, it always can.
 //!
-//! A task's next step is *due* at the end of the sleep that it is about to begin, or else now. A task that fairness holds
-//! back is *excused* if it has ever looked at the clock and all other enabled tasks are due later. Then the execution in
-//! the order of time is among the alternatives: the others *sleep on*. They are no alternatives again until the task is no
-//! longer excused, so an excuse adds one execution, and not one for each round of the loop.
+//! A task's next step is *due* at the end of the sleep that it is about to begin, or else now. A task that fairness
+//! holds back is *excused* if it has ever read the clock and all other enabled tasks are due later. Then the execution
+//! in the order of time is among the alternatives: the others *sleep on*. They do not become alternatives again until
+//! the task is no longer excused, so an excuse adds one execution, and not one for each round of the loop.
 //!
 //! A task that has just slept has moved the clock, and the excused task could have seen that before. So it is due later
-//! than a task that has not looked at the clock since. The same holds for a task whose wait is over because time has
-//! passed up to its limit: time passes so if all that can continue only yield.
+//! than a task that has not read the clock since. The same holds for a task whose wait is over because time has passed
+//! up to its limit, as it does if all tasks that can continue only yield.
 //!
 //! **Misses.** If several tasks are due now, each gives way to the others, and to those that sleep. So does a task that
-//! was excused too often: a loop that waits for what a sleeping task does must end.
+//! was excused too often, because a loop that waits for what a sleeping task will do must end.
 
 use super::{Engine, Runtime};
 use crate::site::Site;
 use intermezzo_sdk::SyncVarOp;
 use std::time::Duration;
 
-/// The number of decisions for which a task sleeps on, before and after it moves the clock. Loops that are made to yield
-/// at their reads have some thirty yields before they look at the clock.
+/// The number of decisions for which a task sleeps on, before it moves the clock and again afterwards. Loops that are
+/// made to yield at their reads yield some thirty times before they read the clock.
 const EXCUSES_MAX: u32 = 256;
 
 /// The sleeps of all tasks, in one execution.
 #[derive(Default)]
 pub(super) struct Sleepers {
     tasks: Vec<Sleeper>,
-    /// The number of looks at the clock, of ends of sleeps, and of times that passed up to the end of a wait.
+    /// The number of reads of the clock, beginnings and ends of sleeps, and advances of time to the end of a wait.
     moments: u32,
-    /// The last moment at which time passed up to the end of a wait.
+    /// The last moment at which time advanced to the end of a wait.
     passed: u32,
 }
 
 /// A task's times.
 #[derive(Clone, Default)]
 struct Sleeper {
-    /// The moment at which it last looked at the clock; 0 if it never did.
+    /// The moment at which it last read the clock; 0 if it never did.
     looked: u32,
     /// The number of its events when its last sleep was announced, and `true` if that has moved the clock; `None` if it
     /// never slept.
     last: Option<(u32, bool)>,
     /// The virtual time in nanoseconds at which that sleep is over.
     until: u64,
-    /// The moment at which it moved the clock.
+    /// The moment of its last sleep: when it was announced, then when it moved the clock.
     slept: u32,
     /// The number of decisions for which it slept on.
     excuses: u32,
@@ -68,7 +68,7 @@ impl Sleepers {
         &mut self.tasks[at]
     }
 
-    /// Notes that the task looks at the clock.
+    /// Notes that the task reads the clock.
     pub(super) fn look(&mut self, task: u32) {
         self.moments += 1;
         let looked = self.moments;
@@ -138,8 +138,8 @@ impl Runtime {
         others.all(|other| self.world.sleepers.tasks[other as usize].sleeps_on)
     }
 
-    /// Returns `true` if the task has looked at the clock, and all other enabled tasks are due later and have not slept on for
-    /// too long.
+    /// Returns `true` if the task has read the clock, and all other enabled tasks are due later and have not slept on
+    /// for too long.
     fn is_excused(&self, task: u32) -> bool {
         let sleepers = &self.world.sleepers.tasks;
         let Some(own) = sleepers.get(task as usize).filter(|own| own.looked > 0) else {
@@ -153,7 +153,8 @@ impl Runtime {
         })
     }
 
-    /// Returns the virtual time at which a task's next step is due, for a task with these times.
+    /// Returns the virtual time at which a task's next step is due, from the point of view of the task with the times
+    /// `seen_by`.
     fn due(&self, task: u32, seen_by: &Sleeper) -> u64 {
         let now = self.world.clock();
         let entry = &self.tasks[task];
@@ -172,7 +173,7 @@ impl Runtime {
         }
     }
 
-    /// Notes that an excused task goes on: the other enabled tasks sleep on.
+    /// Notes that an excused task continues: the other enabled tasks sleep on.
     pub(super) fn sleep_on(&mut self, task: u32) {
         for other in self.ready.enabled().iter().filter(|&other| other != task) {
             let sleeper = self.world.sleepers.of(other);

@@ -2,26 +2,26 @@
 //! GenMC and VSync, without an analysis of the code.
 //!
 //! A *round* of a task is everything from one yield to the next; yields in a row are one. A round *failed* (a pure
-//! iteration in the papers) if the task is in the same state as when the round began, and only read. So did several rounds
-//! in a row, if the task is in the state that it had some yields ago: they then count as one. More precisely:
+//! iteration in the papers) if the task is in the same state as when the round began, and only read. Several rounds in
+//! a row also count as one failed round if the task is again in the state that it had some yields ago. More precisely:
 //!
 //! - its registers and the used part of its stack are, byte by byte, as they were (`switch/snapshot.rs`), and so are
 //!   the virtual clock and the remaining bounds of the environment;
-//! - its operations wrote nothing, or the values that were there already, and made no choice.
+//! - its operations wrote nothing, or only values that were already there, and made no choice.
 //!
-//! The other tasks' operations in the meantime could have been done without that round in between. So an execution with
-//! it shows nothing that one without it does not. If the values that the round read are unchanged at its end, the next
-//! round would be the same. The task is then *parked*, its round is elided, and the yield at its end does not count. It
-//! continues, up to its next visible operation, as soon as a variable that the round read is written with another value
-//! (a lock or a channel: is written at all). A bounded spin and a growing back-off change the task's state in each
-//! round, so they are never parked.
+//! The other tasks' operations during a failed round could have been performed without that round in between. So an
+//! execution with the round shows nothing that an execution without it does not. If the values that the round read are
+//! unchanged at its end, the next round would be the same. The task is then *parked*, its round is elided, and the
+//! yield at its end does not count. It continues, up to its next visible operation, as soon as a variable that the
+//! round read is written with another value (a lock or a channel: is written at all). A bounded spin and a growing
+//! back-off change the task's state in each round, so they are never parked.
 //!
-//! The first round of a loop is always executed. Before it the task's dead stack slots and return addresses differ from
-//! those after it (compilers rotate and peel loops), so the two states cannot be recognised as one. If the loop is
-//! known, and assumed to only wait (`known_loops.rs`), its first round counts as not having happened, too.
+//! The first round of a loop is always executed. The task's dead stack slots and return addresses differ before and
+//! after it, because compilers rotate and peel loops, so the two states cannot be recognised as equal. If the loop is
+//! known, and assumed to only wait (`known_loops.rs`), its first round is elided, too.
 //!
-//! **Not observed**: memory outside the task's own stack. A loop that ends after some rounds because of a counter in
-//! the heap, in a thread-local or in a frame of another task looks like one that waits. When no other task can
+//! **Not observed**: memory outside the task's own stack. A loop that ends after some rounds because of a counter on
+//! the heap, in a thread-local or in a frame of another task is mistaken for one that waits. When no other task can
 //! continue, parked tasks are released one after the other, for a limited number of rounds each, so that such a loop
 //! still ends. What it would have done earlier is missed. Futures that yield keep their state in the heap and are never
 //! parked. A report says when tasks were parked.
@@ -37,8 +37,8 @@ use crate::trace::SoundReduction;
 use intermezzo_sdk::{SyncVar, SyncVarOp};
 use std::collections::VecDeque;
 
-/// The number of failed rounds after which a released task is given up: more than any loop that is bounded by a counter
-/// is likely to take, and few enough to cost nothing.
+/// The number of failed rounds after which a released task is abandoned: more than a loop with a counter is likely to
+/// need, and few enough to cost little.
 const LAST_ROUNDS: u32 = 32;
 
 /// The state that decides a task's next operations, apart from its registers, its stack, and the values of variables.
@@ -66,7 +66,7 @@ impl Awaited {
     /// Returns whether this event makes a difference to a task that read the variable before; `None` if the event does
     /// not concern it.
     fn changed_by(&self, event: &Event) -> Option<bool> {
-        // A wait on a condition variable releases the mutex, whose number it has.
+        // A wait on a condition variable releases the mutex, and its event has the mutex's number.
         if event.op == SyncVarOp::CondvarWait && event.written == u64::from(self.var) {
             return Some(true);
         }
@@ -75,8 +75,8 @@ impl Awaited {
     }
 }
 
-/// The number of states of a task that are kept: those at its last yields. A loop that looks some times, yielding each
-/// time, and begins again is back in a state that it had some yields ago.
+/// The number of states of a task that are kept: those at its last yields. A loop may yield several times per
+/// iteration, and is then back in the state that it had several yields ago.
 const STATES_MAX: usize = 8;
 
 /// The state of a task at a yield.
@@ -106,7 +106,7 @@ struct Rounds {
     /// The variables that the last round read.
     awaited: Vec<Awaited>,
     /// The number of failed rounds since the task was released.
-    vain: u32,
+    failed: u32,
 }
 
 impl YieldState {
@@ -135,7 +135,7 @@ impl Rounds {
     }
 }
 
-/// The figures of an execution when every released task had made its last rounds for the first time.
+/// The figures of an execution at the moment when every released task had first used up its last rounds.
 #[derive(Clone, Copy)]
 struct Figures {
     steps: u64,
@@ -150,10 +150,11 @@ pub(super) struct Spins {
     on: bool,
     rounds: Vec<Rounds>,
     parked: TaskSet,
-    /// The number of events that were searched for changes.
+    /// The number of events that have been searched for changes.
     looked: usize,
-    /// The tasks that were released; and `true` if they are in their last rounds, because no other task can continue.
+    /// The tasks that were released because no other task could continue.
     released: TaskSet,
+    /// `true` if they are in their last rounds.
     last_rounds: bool,
     /// The number of events when they were released.
     events_before: usize,
@@ -171,7 +172,7 @@ pub(super) struct Spins {
 }
 
 impl Spins {
-    /// Returns the initial state. With `known`, the rounds of loops with these hashes are assumed to only wait.
+    /// Returns the initial state. With `known`, loops with these hashes are assumed to only wait.
     pub(super) fn new(on: bool, known: Option<Vec<u64>>) -> Spins {
         Spins {
             on,
@@ -246,7 +247,7 @@ impl Spins {
         self.known.as_deref()
     }
 
-    /// Assumes from now on that just the loops with these hashes only wait, and learns none.
+    /// Assumes from now on that the loops with these hashes only wait, and no others, and learns no new ones.
     pub(super) fn assume_only(&mut self, known: &[u64]) {
         if let Some(loops) = &mut self.known {
             **loops = KnownLoops::fixed(known.to_vec());
@@ -265,7 +266,7 @@ impl Spins {
         }
     }
 
-    /// Returns the next round that the current step elides, if there is one more: its task and its first event.
+    /// Returns the next round that the current step elides, if there is another one: its task and its first event.
     pub(super) fn next_void_round(&mut self) -> Option<(u32, usize)> {
         self.elided_rounds.pop()
     }
@@ -280,8 +281,8 @@ impl Spins {
         self.parks
     }
 
-    /// Returns the number of failed rounds whose task could not be parked, because something that it read was written
-    /// meanwhile.
+    /// Returns the number of failed rounds whose task could not be parked, because something that it read had been
+    /// written in the meantime.
     pub(super) fn failed_iterations(&self) -> u32 {
         self.failed_iterations
     }
@@ -298,8 +299,8 @@ impl Spins {
         self.unseen_change
     }
 
-    /// Notes the state of a task that is about to yield for the first time in a row; it has this many words. `is_same` gets a
-    /// former state of this length to compare with the new one, and `copy` gets room for the new one.
+    /// Notes the state, of this many words, of a task that is about to yield and whose last operation was not a yield.
+    /// `is_same` compares the new state with an earlier one of this length. `copy` writes it into the given room.
     #[allow(dead_code, reason = "the state is not known on all targets")]
     pub(super) fn note_state(
         &mut self,
@@ -327,7 +328,7 @@ impl Spins {
             return rounds.states.push_front(state);
         }
         rounds.same_since = None;
-        // A loop that is assumed to wait is known by one round.
+        // With known loops, one round is enough to recognise a loop that waits.
         rounds.forget_but(if self.known.is_some() { 0 } else { STATES_MAX - 1 });
         let mut state = rounds
             .spare
@@ -377,7 +378,7 @@ impl Engine {
     fn end_round(self, access: Access) {
         let next = self.with(|rt| {
             let task = rt.tasks.current();
-            let first = rt.round_in_vain(task)?;
+            let first = rt.end_failed_round(task)?;
             rt.iteration_failed(task, first);
             if rt.constraints.spins.released.is_empty() {
                 rt.park(task, access);
@@ -396,20 +397,20 @@ impl Engine {
 }
 
 impl Runtime {
-    /// Ends a round of the task. Returns its first event, if it failed and the next one would fail too.
-    fn round_in_vain(&mut self, task: u32) -> Option<usize> {
+    /// Ends a round of the task. Returns the round's first event, if it failed and the next one would fail too.
+    fn end_failed_round(&mut self, task: u32) -> Option<usize> {
         self.observe_by_model();
         let events = self.record.events.as_slice();
         let rounds = &mut self.constraints.spins.rounds[task as usize];
         let begin = rounds.begin_next(events.len());
         if std::mem::take(&mut rounds.read_stale) {
-            rounds.vain = 0;
+            rounds.failed = 0;
             rounds.forget_but(1);
             return None;
         }
         let own = |event: &&Event| event.task == task;
         let assumed = match self.constraints.spins.known.as_deref() {
-            // A yield that let time pass has had an effect.
+            // If the yield advanced time, it has had an effect.
             Some(known)
                 if rounds
                     .states
@@ -421,8 +422,8 @@ impl Runtime {
             }
             _ => None,
         };
-        // The other tasks' events before the round's own first event do not concern it. A round that wrote something,
-        // in a loop around others, may end with a round of a loop that is known to only wait.
+        // The other tasks' events before the round's own first event do not concern it. A round that wrote something
+        // may still end with a round of an inner loop that is known to only wait.
         let only_looked = |since: usize| events[since..].iter().filter(own).all(only_looks);
         let whole = rounds.same_since.filter(|&since| only_looked(since));
         if whole.is_none() && !only_looked(begin) {
@@ -438,7 +439,7 @@ impl Runtime {
                 .nth(length - 1)?
                 .0
         } else {
-            rounds.vain = 0;
+            rounds.failed = 0;
             return None;
         };
         let awaited = &mut rounds.awaited;
@@ -486,14 +487,14 @@ impl Runtime {
         Some(first)
     }
 
-    /// Elides a round of this task, whose events begin with number `first_event` of the execution. (Monitors have
-    /// already been notified of them.)
+    /// Elides a round of this task, whose events begin with number `first_event` of the execution. Monitors have
+    /// already been notified of them.
     fn iteration_failed(&mut self, task: u32, first_event: usize) {
         if self.constraints.spins.known.is_some()
             && self.record.is_observed()
             && !self.constraints.spins.last_rounds
         {
-            // Earlier steps may belong to it: the round is first added to the trace, and then elided.
+            // Earlier steps may belong to the round. So it is first added to the trace, and then elided.
             self.constraints.spins.elided_rounds.push((task, first_event));
         } else {
             self.record.events.elide(task, first_event);
@@ -506,7 +507,7 @@ impl Runtime {
             self.constraints.spins.looked = self.record.events.as_slice().len();
         }
         self.constraints.spins.parks += 1;
-        // What it read before it is parked is not what it reads afterwards.
+        // The task's states from before it was parked say nothing about what it reads afterwards.
         self.constraints.spins.rounds[task as usize].forget_but(1);
         self.record
             .note_unsound(SoundReduction::SourceSets, access.op, access.site);
@@ -551,7 +552,8 @@ impl Runtime {
             }
         }
         if let Some((op, site)) = unseen {
-            // No search is asked about the last rounds, and partial-order reductions cannot continue after them.
+            // The search does not decide about the last rounds, and partial-order reductions cannot continue after
+            // them.
             self.record.sound_only(SoundReduction::Caching, op, site);
         }
     }
@@ -564,7 +566,7 @@ impl Runtime {
         self.constraints.spins.counted = None;
         self.ready.take_slow_path();
         while let Some(task) = self.constraints.spins.parked.pop_first() {
-            self.constraints.spins.rounds[task as usize].vain = 0;
+            self.constraints.spins.rounds[task as usize].failed = 0;
             self.constraints.spins.released.insert(task);
             self.ready.run_first(task);
         }
@@ -573,16 +575,16 @@ impl Runtime {
 
     /// Counts a failed round of a released task. Returns `true` if it was the last round of the last task.
     fn last_round(&mut self, task: u32) -> bool {
-        self.constraints.spins.rounds[task as usize].vain += 1;
-        let tired = |task: u32| self.constraints.spins.rounds[task as usize].vain >= LAST_ROUNDS;
+        self.constraints.spins.rounds[task as usize].failed += 1;
+        let tired = |task: u32| self.constraints.spins.rounds[task as usize].failed >= LAST_ROUNDS;
         self.constraints.spins.last_rounds && self.constraints.spins.released.iter().all(tired)
     }
 
-    /// Lets the loops of the released tasks go round again, if a thread that is not controlled may end one of them.
+    /// Lets the loops of the released tasks run further rounds, if a thread that is not controlled may end one of them.
     /// Returns `true` if so.
     ///
     /// The number of these rounds depends on real time and on other threads of the process. So they do not count if the
-    /// loops do not end, and each time the limit of steps begins again.
+    /// loops do not end, and the limit on steps is counted afresh each time.
     fn goes_round_again(&mut self) -> bool {
         let again = self.loops_may_end();
         let figures = Figures {
@@ -595,7 +597,7 @@ impl Runtime {
         if again {
             self.looks.count_from(figures.steps, self.limits.steps);
             for task in self.constraints.spins.released.iter() {
-                self.constraints.spins.rounds[task as usize].vain = 0;
+                self.constraints.spins.rounds[task as usize].failed = 0;
             }
         } else {
             (self.record.steps, self.record.switches) = (counted.steps, counted.switches);
@@ -604,7 +606,7 @@ impl Runtime {
         again
     }
 
-    /// Returns the events worth showing: all but the last rounds of tasks that wait without effect.
+    /// Returns the events to show: all but the last rounds of tasks that only wait.
     pub(super) fn telling_events(&self) -> &[Event] {
         let events = self.record.events.as_slice();
         if self.constraints.spins.last_rounds {
@@ -614,7 +616,7 @@ impl Runtime {
         }
     }
 
-    /// Returns the variables that a task waits for in a loop when the execution ends with that.
+    /// Returns the variables that a task is waiting for in a loop when the execution ends because of that.
     pub(super) fn awaited_in_words(&self, task: u32) -> Vec<AwaitedVar> {
         if !self.constraints.spins.released.contains(task) {
             return Vec::new();

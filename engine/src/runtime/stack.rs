@@ -1,9 +1,9 @@
 //! The stacks of tasks.
 //!
-//! Code may make numbers of the addresses on its stack: hashers take seeds from them. With the feature `unmodified`, on Linux,
-//! stacks are at addresses that are the same in every process, as the memory of the arena is. A new stack gets the lowest
-//! address that is free for its size. So the stacks of tasks that were created in the same order, with the same sizes, have
-//! the same addresses.
+//! Code may use addresses on its stack as numbers: hashers derive seeds from them. With the feature `unmodified`, on
+//! Linux, stacks have the same addresses in every process, like the memory of the arena. A new stack gets the lowest
+//! address that is free for its size. So the stacks of tasks that were created in the same order, with the same sizes,
+//! have the same addresses.
 //!
 //! Where such an address is in use for something else, the system chooses one.
 
@@ -17,7 +17,8 @@ mod placed {
     use std::ptr::with_exposed_provenance_mut;
     use std::sync::{Mutex, PoisonError};
 
-    /// The first address for stacks. The arena ends below it, and all that the system places by itself is far above.
+    /// The first address for stacks. The arena ends below it, and everything that the system places by itself is far
+    /// above.
     const BEGIN: usize = 0x40_0000_0000;
 
     /// The number of bytes for stacks of one size, with their guard pages, rounded up to a power of two.
@@ -28,7 +29,7 @@ mod placed {
 
     /// A stack that tasks run on.
     pub(in super::super) enum TaskStack {
-        /// At an address of ours.
+        /// At an address chosen by this module.
         Placed(Placed),
         /// At an address that the system has chosen.
         Anywhere(DefaultStack),
@@ -37,7 +38,7 @@ mod placed {
     /// A stack at the upper end of its slot, below which is a guard page.
     pub(in super::super) struct Placed {
         slot: usize,
-        /// The address of the guard page, and that behind the stack.
+        /// The address of the guard page, and the one after the end of the stack.
         limit: StackPointer,
         base: StackPointer,
     }
@@ -83,7 +84,7 @@ mod placed {
             };
             in_use.insert(slot);
             drop(in_use);
-            // A kernel before 4.17 takes the address for a wish.
+            // A kernel before 4.17 treats the address as a hint.
             let is_there = placed.base.get() == base;
             let stack = with_exposed_provenance_mut(placed.limit.get() + page);
             // SAFETY: the mapping just made, less its guard page.
@@ -103,7 +104,7 @@ mod placed {
         }
     }
 
-    // SAFETY: each has a guard page at its limit, and at least the least size above it.
+    // SAFETY: each has a guard page at its limit, and at least the minimum size above it.
     unsafe impl Stack for TaskStack {
         #[inline]
         fn base(&self) -> StackPointer {

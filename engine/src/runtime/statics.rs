@@ -1,8 +1,8 @@
 //! Statics that are restored before each execution, for code that was not written for the look-alikes.
 //!
-//! Its own cells and its `static mut`s would keep their values from one execution to the next. So a front end that knows
-//! where its statics are has them kept as they are before any execution, once in a process. From then on no static needs a
-//! replica: one that has a look-alike in it is restored as well.
+//! The cells and `static mut`s of such code would keep their values from one execution to the next. So a front end that
+//! knows where its statics are saves their bytes before any execution, once in a process. From then on no static needs
+//! a replica: one that contains a look-alike is restored as well.
 
 use super::image::{set_statics_restored, writable_parts_of_program};
 use std::ops::Range;
@@ -26,7 +26,7 @@ pub fn is_laid_over_std() -> bool {
 /// The statics of the process that are restored.
 static KEPT: OnceLock<Vec<Part>> = OnceLock::new();
 
-/// Some statics that lie one after the other.
+/// Statics that are next to each other in memory.
 struct Part {
     place: *mut u8,
     /// Their bytes before any execution.

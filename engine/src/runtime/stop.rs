@@ -1,4 +1,4 @@
-//! The reasons for which an execution stops.
+//! The reasons why an execution stops.
 
 use super::crash::Crash;
 use super::livelock::Endless;
@@ -6,7 +6,7 @@ use super::watchdog::Hang;
 use crate::schedule::Choice;
 use std::time::Duration;
 
-/// The reason for which an execution stopped.
+/// The reason why an execution stopped.
 #[derive(Clone, Debug)]
 pub enum Stop {
     /// Every task ended.
@@ -23,9 +23,9 @@ pub enum Stop {
     Ended,
     /// The program ended with a failure, of which this is the description.
     Failed(String),
-    /// It was given up without a finding: by the search, or at a limit of steps that only ends executions.
+    /// It was abandoned without a finding: by the search, or at a limit on steps that is not a finding.
     GivenUp,
-    /// Its last operation took a store that it cannot take: the execution is none of the memory model's.
+    /// Its last operation read a store that it cannot read: the memory model does not allow this execution.
     Inconsistent,
     /// Its time was over, or the user interrupted it, while it ran.
     CutOff,
@@ -33,7 +33,7 @@ pub enum Stop {
     TaskLimit {
         /// The limit.
         most: u32,
-        /// The place in the source where one more was created, as `file:line:column`.
+        /// The place in the source where the task that was too many was created, as `file:line:column`.
         site: String,
     },
     /// It reached another decision than the schedule has, or one after the end of the schedule, or none where the
@@ -46,7 +46,7 @@ pub enum Stop {
         /// The decision that was found; `None` if the execution had ended.
         found: Option<Choice>,
     },
-    /// It did something else than the execution before under the same choices.
+    /// Under the same choices, it did something else than the previous execution.
     Differed {
         /// The number of the event, from 1.
         at: usize,

@@ -1,4 +1,4 @@
-//! Switching from one stack to another. No other module knows how.
+//! Switching from one stack to another. The details are private to this module.
 //!
 //! A worker *enters* a coroutine; coroutines *switch* among each other; one of them *leaves* for the worker's context,
 //! where the worker then continues. There are two implementations of one interface:

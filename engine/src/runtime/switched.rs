@@ -1,13 +1,14 @@
-//! The code that runs when a task begins, or continues after another one, where more has to be done than to let it run.
+//! Extra work when a task begins, or continues after another one.
 //!
-//! Front ends whose tasks have something that belongs to the system's thread are told of switches: all tasks run on one
-//! thread, so it has to be exchanged.
+//! All tasks run on one thread of the system. A front end whose tasks have state that belongs to the thread is notified
+//! of switches, so that it can exchange that state.
 
 use super::Engine;
 
 impl Engine {
-    /// Calls a function with the number of the task whenever one begins, or continues after another one, until the execution
-    /// ends. The current task is not told of. The call is outside of the execution: there is no current engine.
+    /// Calls a function with the number of the task whenever one begins, or continues after another one, until the
+    /// execution ends. There is no call for the current task now. The calls are outside of the execution: there is no
+    /// current engine.
     pub fn on_switch(self, call: fn(u32)) {
         self.with(|rt| {
             rt.end.on_switch = Some(call);
@@ -15,7 +16,7 @@ impl Engine {
         });
     }
 
-    /// Does what has to be done when the current task continues after another one: it may have to unwind.
+    /// Performs the extra work when the current task continues after another one: it may have to unwind.
     #[cold]
     #[inline(never)]
     pub(super) fn continue_with_care(self) {
@@ -26,7 +27,7 @@ impl Engine {
         self.unwind_if_withdrawn(self.with(|rt| rt.tasks.current_task().pending.access.op));
     }
 
-    /// Calls the function that is called at switches, if there is one.
+    /// Calls the function for switches, if there is one.
     #[cold]
     #[inline(never)]
     pub(super) fn tell_switch(self) {

@@ -1,20 +1,20 @@
-//! Groups of tasks that the test declares to be symmetric: they run copies of one closure, and their names make no
+//! Groups of tasks that the test declares to be symmetric: they run copies of one closure, and their identities make no
 //! difference.
 //!
-//! Two executions that differ only by a permutation of such a group end alike, so one of them is enough. The one that is
-//! run is that in which the tasks of the group take their first steps in the order of their numbers. For this each of
-//! them begins in the first step of the one before it. That is a constraint on the program, and not on the search: every
-//! search, reduction and bound explores a program whose tasks begin in this order. (Symmetric tasks are renamed as in
-//! CHESS. SPORE: Kokologiannakis, Marmanis, Vafeiadis, PLDI 2024, adds the same constraint to an execution graph, and
-//! keeps to it beyond the first steps.)
+//! Two executions that differ only by a permutation of such a group have the same results, so one of them is enough.
+//! The one that is run is the one in which the tasks of the group take their first steps in the order of their numbers.
+//! For this, each of them begins in the first step of the one before it. That is a constraint on the program, and not
+//! on the search: every search, reduction and bound explores a program whose tasks begin in this order. CHESS renames
+//! symmetric tasks in a similar way. SPORE (Kokologiannakis, Marmanis, Vafeiadis, PLDI 2024) adds the same constraint
+//! to an execution graph, and maintains it beyond the first steps.
 //!
 //! *Differs:* only the first steps are in order. Tasks that do the same for longer, without a conflict, are not
 //! recognised as the same.
 //!
-//! *Relies on:* that the next operations of two tasks that have taken no step are the same, so that one waits if the
-//! other does. Also that the code before the first operation has no effect that other tasks notice. Exceptions let the
-//! next task begin at once: a choice, a new task, a wait until all is quiet, and an armed breakpoint. If no task can
-//! continue, the next one begins, and the execution notes if that makes a difference.
+//! *Relies on:* two tasks of a group that have taken no step have the same next operation, so that one waits if the
+//! other does. The code before the first operation has no effect that other tasks notice. Exceptions let the next task
+//! begin at once: a choice, a new task, a wait until all is quiet, and an armed breakpoint. If no task can continue,
+//! the next one begins, and it is noted if that makes a difference.
 
 use super::{Engine, Runtime};
 use crate::record::Status;
@@ -41,7 +41,7 @@ struct Held {
 /// A task that has begun, and has taken no step.
 struct Begun {
     task: u32,
-    /// The first operation of the task before it, and its place. `None` if its own may be another one.
+    /// The first operation of the task before it, and its place. `None` if its own may be different.
     first: Option<(SyncVarOp, Site)>,
     /// `true` if it began because no task could continue.
     at_rest: bool,
@@ -85,8 +85,8 @@ impl Engine {
         });
     }
 
-    /// Notes that the test asks which task this is, or for what is different in each task. The identity of a task has
-    /// those of its creators in it.
+    /// Notes that the test asks for the identity of a task, or for something else that differs between tasks. The
+    /// identity of a task contains those of its creators.
     pub fn note_identity(self, task: u32) {
         self.with(|rt| {
             if !rt.world.capped.symmetric {
@@ -135,7 +135,7 @@ impl Runtime {
             });
             self.world.capped.asymmetric |= differs || at_rest;
             if at_rest {
-                // It was possible because no other task could continue, which no order of steps shows.
+                // The step was possible because no other task could continue, which no order of steps shows.
                 self.record
                     .sound_only(SoundReduction::Caching, access.op, access.site);
             }
@@ -143,8 +143,8 @@ impl Runtime {
         self.begin_after(task, Some((access.op, access.site)));
     }
 
-    /// Lets the task begin that waits for the first step of this one: the step begins, or this one has done something
-    /// else that other tasks can notice. `first` is its first operation, if the other must have the same.
+    /// Lets the task that waits for the first step of this one begin: the step begins, or this task has done something
+    /// else that other tasks can notice. `first` is this task's first operation, if the other task must have the same.
     #[inline(always)]
     pub(super) fn begin_after(&mut self, task: u32, first: Option<(SyncVarOp, Site)>) {
         if !self.constraints.symmetric.held.is_empty() {
@@ -170,7 +170,7 @@ impl Runtime {
     }
 
     /// Lets a task begin although the one before it in its group has taken no step, because no task can continue. Its
-    /// first operation waits as that of the other one does, so this only shows it in the report of a deadlock.
+    /// first operation waits like that of the other one, so the only effect is that the report of a deadlock shows it.
     pub(super) fn begin_at_rest(&mut self) {
         let stuck = self.ready.enabled().is_empty()
             && self.ready.timed_waiters().is_empty()

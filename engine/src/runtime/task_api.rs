@@ -1,4 +1,4 @@
-//! The life of a task, as front ends see it: its creation, its result, its panics.
+//! The interface of front ends to tasks: creation, results, panics.
 
 use super::naming::site_name;
 use super::stop::{PanicNote, Stop};
@@ -11,7 +11,8 @@ use crate::trace::{Class, Key};
 use intermezzo_sdk::SyncVarOp;
 use std::sync::Arc;
 
-/// The value recorded as written by a query about a task whose closure has returned and that was not found ended.
+/// The value recorded as written by a query about a task whose closure has returned, if the query does not find the
+/// task ended.
 pub const LATE: u64 = 1;
 
 impl Engine {
@@ -50,7 +51,7 @@ impl Engine {
     /// As for [`Self::fork`].
     unsafe fn fork_now<F: FnOnce() -> T, T>(self, name: Option<Arc<str>>, site: Site, closure: F) -> u32 {
         if self.in_teardown() {
-            // A destructor may create as many tasks as it may perform operations.
+            // This counts as an operation. So a destructor cannot create tasks without limit.
             self.abandon_current();
         }
         let (created, limit) = self.with(|rt| (rt.tasks.created(), rt.limits.tasks));
@@ -60,7 +61,7 @@ impl Engine {
                 site: site_name(site),
             });
         }
-        // The entry keeps the name longer than the arena keeps its memory.
+        // The entry keeps the name longer than the memory of the arena lasts.
         let name = match cfg!(feature = "unmodified") {
             true => name.map(|name| self.with(|_| Arc::from(&*name))),
             false => name,
@@ -80,8 +81,8 @@ impl Engine {
         task
     }
 
-    /// Returns the index of a task among those of its creator, after its creator's: `1` for the first task of all, `2`
-    /// for the first that this one creates, `2.1` for the first that that one creates.
+    /// Returns the indices of the task's creators and its own, each among its creator's tasks: `1` for the first task
+    /// of the execution, `2` for the first task that it creates, `2.1` for the first task that `2` creates.
     pub fn lineage(self, task: u32) -> String {
         self.with(|rt| {
             let mut numbers = Vec::new();
@@ -100,8 +101,9 @@ impl Engine {
         })
     }
 
-    /// Returns a number less than 2^63 that stands for [`Self::lineage`]: that of the first task is 1, and those of its own
-    /// tasks follow. It depends neither on the execution nor on the order in which tasks of several creators were created.
+    /// Returns a number less than 2^63 in place of [`Self::lineage`]: the first task's is 1, and those of the tasks
+    /// that it creates follow. It depends neither on the execution nor on the order in which tasks of several creators
+    /// were created.
     pub fn lineage_number(self, task: u32) -> u64 {
         self.with(|rt| lineage_number(|task| (rt.tasks[task].parent, rt.tasks[task].ordinal), task))
     }
@@ -145,8 +147,8 @@ impl Engine {
     /// Queries whether a task has ended. Returns the answer; and `true` if the answer is late, because the task's
     /// closure has returned but the task was not found ended.
     ///
-    /// The end of a task is no step of its own: it belongs to the task's last operation. In reality it may happen any
-    /// time later, and a query can observe that. So each query about a task whose closure has returned is a choice,
+    /// The end of a task is not a step of its own: it belongs to the task's last operation. In reality it may happen at
+    /// any later time, and a query can observe that. So each query about a task whose closure has returned is a choice,
     /// until one finds the task ended.
     pub fn look_for_end(self, task: u32) -> (bool, bool) {
         let may_be_late = self.with(|rt| {
@@ -175,8 +177,8 @@ impl Engine {
         (!late, late)
     }
 
-    /// Notes that there is no handle on the task any more. Its result is dropped now if its closure has returned,
-    /// otherwise when it does.
+    /// Notes that there is no handle on the task any more. Its result is dropped now if its closure has returned, and
+    /// otherwise when it returns.
     ///
     /// If the result's destructor panics, the execution fails, even if the caller would catch the panic: std aborts the
     /// process.
@@ -192,7 +194,7 @@ impl Engine {
         if quietly(|| self.drop_room(task)) {
             return;
         }
-        // The destructor may have waited when the execution ended. Then it was this task that unwound.
+        // The execution may have ended while the destructor waited. Then this task is unwinding because of that.
         if self.in_teardown() {
             return self.go_on_unwinding();
         }
@@ -200,18 +202,18 @@ impl Engine {
         self.end_with(|| Stop::Panicked);
     }
 
-    /// Does what [`detach`](Self::detach) does for a task whose result has a destructor, as a visible operation. Either this task or the
-    /// other one runs the destructor: the one that gives the result up last.
+    /// Does what [`detach`](Self::detach) does for a task whose result has a destructor, as a visible operation. Either
+    /// this task or the other one runs the destructor: the one that releases the result last.
     ///
-    /// The other one does so at its end, which is no step of its own and may come any time later. So if its closure has
-    /// returned, that is a choice as in [`look_for_end`](Self::look_for_end). If it is to run the destructor later, a
-    /// task of its own does. That one has no thread-local values. So a task that has some gives up its result in a step,
-    /// and there is no choice.
+    /// The other one does so at its end, which is not a step of its own and may come at any later time. So if its
+    /// closure has returned, there is a choice as in [`look_for_end`](Self::look_for_end). If the choice is that it
+    /// runs the destructor later, a new task does so in its place. That task has no thread-local values. So there is no
+    /// choice if the other task had some: it released its result in a step.
     pub fn detach_from_result(self, task: u32, site: Site) {
         if self.in_teardown() {
             return self.detach(task);
         }
-        // The handles on a group are given up one after the other.
+        // The handles on a group are dropped one after the other.
         self.with(|rt| rt.world.capped.asymmetric |= rt.tasks[task].symmetric);
         let var = self.task_var(task);
         let access = Access::new(SyncVarOp::TaskCheck, var, site);
@@ -225,7 +227,7 @@ impl Engine {
         self.commit(access, u64::from(ended), if late { LATE } else { 0 });
         let join = Access::new(SyncVarOp::TaskJoin, var, site);
         if ended {
-            // The one that drops the result knows what the other one did.
+            // The task that drops the result has synchronised with the other one.
             self.commit(join, u64::from(task), 0);
         }
         if !late {
@@ -237,7 +239,7 @@ impl Engine {
             self.commit(join, u64::from(task), 0);
             self.drop_room(task);
         };
-        // SAFETY: a scope waits for this task as for the one that it stands for; otherwise nothing is borrowed.
+        // SAFETY: a scope waits for this task as for the one that it replaces; otherwise nothing is borrowed.
         let heir = unsafe { self.fork(None, site, drops) };
         self.with(|rt| {
             rt.tasks[task].result_heir = Some(heir);
@@ -245,8 +247,7 @@ impl Engine {
         });
     }
 
-    /// Returns the task that drops the result of this one, if that is another one that stands for it. Each is returned
-    /// once.
+    /// Returns the task that drops the result of this one in its place, if there is one. Each is returned once.
     pub fn take_result_heir(self, task: u32) -> Option<u32> {
         self.with_task(task, |entry| entry.result_heir.take())
     }
@@ -262,7 +263,7 @@ impl Engine {
     /// Drops the contents of a task's room.
     pub(super) fn drop_room(self, task: u32) {
         let content = self.with(|rt| {
-            // Another task might have dropped it instead. For results with a destructor both orders are tried.
+            // Another task might have dropped it instead. Both orders are tried only for results with a destructor.
             let room = rt.tasks.room(task);
             let is_one_order = room.has_result() && !room.result_drops() && !rt.end.teardown;
             rt.world.capped.payloads |= rt.tasks[task].payload_drops && is_one_order;
@@ -280,15 +281,15 @@ impl Engine {
         unsafe { self.interrupt(|rt| rt.note_panic(message, place)) };
     }
 
-    /// Notes that the current task waits for tasks that borrow from it, or no longer does. If the execution is
-    /// abandoned, it must not unwind before they end.
+    /// Notes that the current task waits for tasks that borrow from it, or that it no longer does. If the execution is
+    /// abandoned in the meantime, it must not unwind before they end.
     #[cfg_attr(feature = "unmodified", inline(never))]
     #[cfg_attr(not(feature = "unmodified"), inline)]
     pub fn stand_firm(self, pinned_by_scope: bool) {
         self.with(|rt| rt.tasks.current_task().pinned_by_scope = pinned_by_scope);
     }
 
-    /// Notes that another task joined this task and observed its panic, which is then no finding by itself.
+    /// Notes that another task joined this task and observed its panic, which is then not a finding by itself.
     pub fn panic_seen(self, task: u32) {
         self.with(|rt| {
             for note in rt.end.panics.iter_mut().filter(|note| note.task == task) {
@@ -297,7 +298,8 @@ impl Engine {
         });
     }
 
-    /// Returns `true` if a task panicked and no other task has observed that by joining it; observed from now on.
+    /// Returns `true` if a task panicked and no other task has observed that by joining it. From now on the panic
+    /// counts as observed.
     pub fn panic_unseen(self, task: u32) -> bool {
         self.with(|rt| {
             let mut is_unseen = false;
@@ -311,7 +313,7 @@ impl Engine {
 }
 
 impl Runtime {
-    /// Lets a task that was just created do what another one does at its end.
+    /// Makes a new task the one that performs the rest of another task's end.
     pub(super) fn stand_for(&mut self, heir: u32, task: u32) {
         let name = self.tasks[task].name.clone();
         let entry = &mut self.tasks[heir];
@@ -347,8 +349,8 @@ impl Runtime {
     }
 
     /// Returns `true` if the current task may query a task whose closure has returned and not find it ended. This
-    /// depends only on the current task's own operations, and not on their times: caching treats executions that differ
-    /// in that as the same.
+    /// depends only on the current task's own operations, and not on when they happen: caching treats executions that
+    /// differ only in that as the same.
     fn may_be_late(&mut self, task: u32) -> bool {
         let (me, over) = (self.tasks.current(), &self.tasks[task]);
         let gives_way = |op| matches!(op, SyncVarOp::Yield | SyncVarOp::Sleep | SyncVarOp::TimeOut);
@@ -358,7 +360,7 @@ impl Runtime {
             match event.op {
                 SyncVarOp::TaskEnd | SyncVarOp::TaskBegin => {}
                 SyncVarOp::TaskFork if event.task == task && over.heir.is_some() => {}
-                // The task drops thread-locals, which it does not do before queries can find it ended.
+                // The task drops thread-locals. From its first operation there on, queries find it ended.
                 _ if event.task == task || over.heir == Some(event.task) => return false,
                 _ if event.task != me => {}
                 SyncVarOp::TaskCheck => was_late |= event.var == over.var && event.written == LATE,
@@ -376,8 +378,8 @@ impl Runtime {
         is_fair
     }
 
-    /// Marks the panics that tasks were unwinding from when the execution ended: nothing caught them, and they may be
-    /// its cause.
+    /// Marks the panics that tasks were unwinding from when the execution ended: they were not caught, and may be the
+    /// reason why it ended.
     pub(super) fn mark_unwinding(&mut self) {
         for (task, entry) in self.tasks.as_slice().iter().enumerate() {
             if entry.unwinding == 0 {
@@ -407,12 +409,13 @@ fn lineage_number(creator: impl Fn(u32) -> (u32, u32), task: u32) -> u64 {
         if parent == 0 && number == 0 {
             return 1 + u64::from(ordinal);
         }
-        // As splitmix64 does (Steele et al., OOPSLA 2014). Two of a test's tasks do not get one number, but by chance.
+        // As splitmix64 does (Steele et al., OOPSLA 2014). Two tasks of a test get the same number only by an unlikely
+        // coincidence.
         number = (number ^ u64::from(ordinal)).wrapping_add(0x9e37_79b9_7f4a_7c15);
         number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         number ^= number >> 27;
         if parent == 0 {
-            // It is none of those above.
+            // Bit 62 keeps it apart from the small numbers above.
             return number >> 2 | 1 << 62;
         }
         at = parent;

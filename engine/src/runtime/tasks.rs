@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// The tasks of an execution, each with its fiber, and the one that runs.
 #[derive(Default)]
 pub(super) struct Tasks {
-    /// The tasks, by number. Entries from `created` on are of earlier executions, and are used again.
+    /// The tasks, by number. Entries from `created` on belong to earlier executions, and are used again.
     list: Vec<Task>,
     /// The number of tasks that this execution has created, and the number of them that have not ended.
     created: u32,
@@ -30,22 +30,23 @@ pub(super) struct Tasks {
     running: u32,
     /// The context in which the worker waits while tasks run.
     worker_context: WorkerContext,
-    /// The number of bytes of each stack that are cleared before a task runs on it: the most that a compared state has
-    /// used, and [`BELOW`] more. A compared state includes dead slots, in which earlier calls have left values. These must
-    /// not decide whether a task is parked, because the stacks of other workers, and of replays, hold other values.
+    /// The number of bytes of each stack that are cleared before a task runs on it: the size of the largest compared
+    /// state, and [`BELOW`] more. A compared state includes dead slots, in which earlier calls have left values. These
+    /// must not influence whether a task is parked, because the stacks of other workers, and of replays, hold other
+    /// values.
     ///
-    /// Each worker has its own number. If the process had one, earlier explorations would decide how often executions are
-    /// run again, and monitors count these.
+    /// Each worker has its own number. If the process had one, earlier explorations would decide how often executions
+    /// are run again, and monitors count these.
     cleared: usize,
-    /// `true` if the state of a task was compared that used more of its stack.
+    /// `true` if a compared state was larger than the cleared part of its stack.
     is_unclear: bool,
 }
 
-/// The number of bytes to clear below those that are compared: what functions leave there that return a value which is
-/// partly not initialised.
+/// The number of bytes to clear below those that are compared. Functions that return a partly uninitialised value may
+/// copy remains from there.
 pub(super) const BELOW: usize = 2048;
 
-/// The number of bytes to clear is a multiple of this one, so that it seldom has to grow.
+/// The number of bytes to clear is a multiple of this unit, so that it seldom has to grow.
 const CLEARED_UNIT: usize = 1024;
 
 impl Index<u32> for Tasks {
@@ -83,7 +84,7 @@ impl Tasks {
         self.is_unclear |= bytes > self.fibers[self.running as usize].cleared();
     }
 
-    /// Returns `true` if the state of a task was compared in which an earlier task may have left something.
+    /// Returns `true` if a compared state may contain remains of an earlier task.
     pub(super) fn is_unclear(&self) -> bool {
         self.is_unclear
     }
@@ -99,7 +100,7 @@ impl Tasks {
         &mut self.list[..self.created as usize]
     }
 
-    /// Returns the tasks of this execution, and behind them entries of earlier ones.
+    /// Returns the tasks of this execution, followed by entries of earlier ones.
     #[inline(always)]
     pub(super) fn with_earlier(&self) -> &[Task] {
         &self.list
@@ -143,7 +144,7 @@ impl Tasks {
     /// Returns the place of the operation that the current task announced last.
     pub(super) fn last_site(&self) -> Site {
         let last = self.list[self.current as usize].pending.access;
-        // The test's own body was created at no place in the source.
+        // The test's own body has no place of creation in the source.
         match self.current == 0 && last.op == SyncVarOp::TaskBegin {
             true => Site::NOWHERE,
             false => last.site,
@@ -160,7 +161,7 @@ impl Tasks {
         &mut self.list[self.running as usize]
     }
 
-    /// Returns the number of the next task to be created, for which there is a fiber then.
+    /// Makes sure that there is a fiber for the next task to be created, and returns the task's number.
     ///
     /// # Errors
     /// No memory can be mapped for a stack.
@@ -190,7 +191,7 @@ impl Tasks {
         self.larger_stack = Some(bytes);
     }
 
-    /// Creates the task that was prepared, as a task of the current one. `var` is its own variable.
+    /// Creates the task that was prepared, as a child of the current one. `var` is its own variable.
     #[inline(always)]
     pub(super) fn add(&mut self, var: u32, name: Option<Arc<str>>, site: Site) {
         let task = self.created;

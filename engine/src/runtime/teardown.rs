@@ -1,15 +1,16 @@
 //! Teardown: removal of what an execution leaves behind.
 //!
 //! An execution may leave unfinished tasks: after a deadlock, or if the test's body failed. As a rule they are
-//! *forgotten*, as threads are when their process ends. None of their code runs again, nothing is dropped that they may
-//! share, and their stacks stay mapped, because lists and thread-locals outside the execution may refer to them. That
-//! keeps code sound that was not written to unwind from an operation.
+//! *forgotten*, as threads are when their process ends. None of their code runs again, nothing that they may share is
+//! dropped, and their stacks stay mapped, because lists and thread-locals outside the execution may refer to them. So
+//! code stays sound even if it was not written to unwind from an operation.
 //!
-//! Where the memory of an execution is taken back and statics are restored, as in tests that were not written for
-//! intermezzo, nothing refers to these stacks afterwards, so they are used again. Elsewhere that memory is lost. Beyond a budget (`forgotten` of the setting `stack`, for all explorations of the process) tasks are
-//! *unwound* instead, newest first. So what they own is dropped, and no task outlives what it borrows from its creator.
-//! The unwinding is a panic with a private payload and no message. Operations then happen at once. A task that waits
-//! for the tasks of its scope is not unwound before they have ended, because they borrow from it. Some tasks cannot be
+//! Where the memory of an execution is reclaimed and statics are restored, as in tests that were not written for
+//! intermezzo, nothing refers to these stacks afterwards, so they are used again. Elsewhere that memory is leaked.
+//! Beyond a budget (`forgotten` of the setting `stack`, for all explorations of the process) tasks are *unwound*
+//! instead, newest first. So what they own is dropped, and no task outlives what it borrows from its creator. The
+//! unwinding is a panic with a private payload and no message. Operations then happen at once. A task that waits for
+//! the tasks of its scope is not unwound before they have ended, because they borrow from it. Some tasks cannot be
 //! unwound: their destructors wait for something that never happens, or do not end, or panic. Such a task is left as it
 //! is, never resumed, and its memory is used again. That is rare, and better than a dead process.
 
@@ -29,19 +30,19 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 /// The total size in bytes of the stacks that the process has forgotten.
 static FORGOTTEN: AtomicUsize = AtomicUsize::new(0);
 
-/// The least number of bytes that a forgotten stack counts: it takes two of the mappings that the system allows a
-/// process, 65,530 on Linux.
+/// The minimum number of bytes that a forgotten stack counts for, because it takes two of the mappings that the system
+/// allows a process (65,530 on Linux).
 const FORGOTTEN_LEAST: usize = 32 << 10;
 
 /// The payload that unwinds an abandoned task.
 struct Abandoned;
 
-/// The number of passes over the remaining tasks: a task that waits for a lock in a destructor can continue once its
-/// holder was unwound.
+/// The number of passes over the remaining tasks: a task that waits for a lock in a destructor can continue once the
+/// lock's holder was unwound.
 const ROUNDS: usize = 4;
 
 /// The number of operations that a task may perform during teardown. Destructors perform few; a loop that waits for a
-/// task that is gone performs any number.
+/// task that is gone would never end.
 const OPERATIONS_MAX: u32 = 10_000;
 
 impl Engine {
@@ -66,7 +67,7 @@ impl Engine {
             )
         });
         if operations > OPERATIONS_MAX {
-            // It does not end: the teardown continues without it.
+            // The task does not end, so the teardown continues without it.
             loop {
                 self.switch_to_worker();
             }
@@ -142,14 +143,14 @@ impl Engine {
             entry.over_at = NonZero::new(rt.record.events.len() as u32);
             !entry.detached || returned && rt.tasks.room(task).forget_result()
         });
-        let quiet = nothing_own || self.give_up_own(task);
+        let quiet = nothing_own || self.finish_own(task);
         self.end_task(task, returned && quiet);
     }
 
-    /// Takes the steps that a task may need before its end, and drops what it keeps for itself. Returns `true` if no
-    /// destructor panicked.
+    /// Takes the steps that a task may need before its end, and drops its own values. Returns `true` if no destructor
+    /// panicked.
     #[inline(never)]
-    fn give_up_own(self, task: u32) -> bool {
+    fn finish_own(self, task: u32) -> bool {
         let (end, is_step) = self.with(|rt| {
             let result_drops = rt.tasks.room(task).result_drops();
             (rt.end_of(task), result_drops && !rt.tasks[task].locals.is_empty())
@@ -167,8 +168,9 @@ impl Engine {
         nothing_own || self.drop_own(task)
     }
 
-    /// Performs the step in which a task with thread-local values gives up its result. If the handle on the task was given
-    /// up before, the task drops its result then, and its thread-locals afterwards; otherwise the handle has the result.
+    /// Performs the step in which a task with thread-local values releases its result. If the handle on the task was
+    /// dropped before, the task drops its result then, and its thread-locals afterwards; otherwise the result is left
+    /// to the handle.
     ///
     /// For a task without thread-locals, [`detach_from_result`](Self::detach_from_result) chooses the order instead.
     #[cold]
@@ -179,9 +181,9 @@ impl Engine {
         self.commit(gives, 0, 0);
     }
 
-    /// Drops what a task keeps for itself: its result, if there is no handle on the task, and its thread-local values.
-    /// This happens before its end, because a task that waits for the end relies on the task borrowing nothing any
-    /// more. Returns `true` if no destructor panicked.
+    /// Drops a task's own values: its result, if there is no handle on the task, and its thread-local values. This
+    /// happens before its end, because a task that waits for the end relies on the task borrowing nothing any more.
+    /// Returns `true` if no destructor panicked.
     fn drop_own(self, task: u32) -> bool {
         let mut quiet = true;
         loop {
@@ -203,8 +205,8 @@ impl Engine {
         }
     }
 
-    /// `true` if a task ends before its thread-local values are dropped: a scope waits for the closures of its tasks, and
-    /// not for their thread-locals.
+    /// Returns `true` if a task ends before its thread-local values are dropped: a scope waits for the closures of its
+    /// tasks, and not for their thread-locals.
     fn leaves_locals(self, task: u32) -> bool {
         self.with(|rt| {
             let entry = &rt.tasks[task];
@@ -227,11 +229,11 @@ impl Engine {
         });
     }
 
-    /// Drops a task's thread-local values, those initialised last first, as std does. Returns `true` if no destructor
-    /// panicked; in std a panic aborts the process.
+    /// Drops a task's thread-local values in reverse order of initialisation, as std does. Returns `true` if no
+    /// destructor panicked; in std a panic aborts the process.
     fn drop_locals(self, task: u32) -> bool {
         // Only the value is taken out: while its destructor runs, the key exists and has no value. A destructor may
-        // initialise more keys. Values without a destructor stay to the end.
+        // initialise more keys. Values without a destructor stay until the end.
         let next = |entry: &mut Task| {
             let is_next = |local: &&mut Local| local.has_destructor && local.value.is_some();
             let local = entry.locals.iter_mut().rfind(is_next)?;
@@ -247,7 +249,7 @@ impl Engine {
 
     #[inline(always)]
     fn end_task(self, task: u32, returned: bool) {
-        // The other tasks may continue until a program ends.
+        // Until a program ends, its other tasks may continue: the end is a schedule point.
         let is_end = || self.with(|rt| rt.ends_others(task) && rt.could_others_continue());
         if self.every_operation() || is_end() {
             self.enter(self.with(|rt| rt.end_of(task)));
@@ -343,7 +345,7 @@ fn serve_once() {
     if sweeping {
         engine.sweep();
     } else if engine.in_teardown() {
-        // It never began.
+        // The task never began.
         engine.with_task(task, |entry| entry.finishing = true);
         quietly(|| engine.drop_room(task));
         engine.drop_locals(task);
@@ -359,9 +361,9 @@ fn serve_once() {
 }
 
 impl Engine {
-    /// Lets the tasks of an execution that was cut short unwind from the panics that they were unwinding from: these count
-    /// unless they are caught. It reached its limit of steps without failing by that, or its program ended. A task that
-    /// catches its panic goes no further than its next operation.
+    /// Lets tasks finish unwinding after an execution was cut short: because it reached its limit on steps and that is
+    /// not a failure, or because its program ended. Their panics count unless they are caught. A task that catches its
+    /// panic continues only up to its next operation.
     pub(super) fn finish_unwinding(self) {
         let unwinding = self.with(|rt| {
             let is_cut_short = match rt.end.stop {
@@ -369,10 +371,10 @@ impl Engine {
                 Some(Stop::Ended | Stop::Failed(_)) => true,
                 _ => false,
             };
-            // The task that exits never continues.
+            // The task that ended the program never continues.
             let is_exit = !matches!(rt.end.stop, Some(Stop::GivenUp));
             let exiting = is_exit.then(|| rt.tasks.current());
-            // One that waits for what does not happen stays there.
+            // A task that waits for something that does not happen is left waiting.
             let unwinds = |&task: &u32| {
                 exiting != Some(task) && rt.tasks[task].unwinding > 0 && rt.ready.is_enabled(task)
             };
@@ -388,8 +390,8 @@ impl Engine {
         }
     }
 
-    /// Removes what the execution leaves behind. With `is_damaged`, its tasks' memory cannot be trusted any more: none
-    /// of their code runs.
+    /// Removes what the execution leaves behind. With `is_damaged`, its tasks' memory cannot be trusted any more, so
+    /// none of their code runs.
     pub(super) fn clear_away(self, is_damaged: bool) {
         let unwinds = self.with(|rt| {
             rt.end.teardown = true;
@@ -437,7 +439,7 @@ impl Engine {
     }
 
     /// Drops the values of statics before the monitors see the end of a complete execution, if one listens to memory.
-    /// Notes the blocks that they held: these are no leaks.
+    /// Notes the blocks that they held, which are not leaks.
     pub(super) fn drop_statics_early(self) {
         let is_needed = self.with(|rt| {
             let is_needed = matches!(rt.end.stop, Some(Stop::Complete))
@@ -454,7 +456,7 @@ impl Engine {
         }
     }
 
-    /// Unwinds the tasks that have not ended, as far as they can be.
+    /// Unwinds the tasks that have not ended, as far as possible.
     fn unwind_tasks(self) {
         for _ in 0..ROUNDS {
             for task in self.with(|rt| rt.tasks.numbers()).rev() {
@@ -494,8 +496,8 @@ impl Runtime {
         self.note_escaped(task, last);
     }
 
-    /// Notes that the task's panic that came out of the code that ran since there were `from` panics does not count as
-    /// caught. Panics of destructors that it ran while it unwound are deeper; those that were caught before came earlier.
+    /// Notes that a panic of the task was not caught: the one that escaped from code that began when there were `from`
+    /// panics. It is the least deep one since then. Panics of destructors that ran while it unwound are deeper.
     pub(super) fn came_out(&mut self, task: u32, from: usize) {
         let since = self.end.panics.iter().enumerate().skip(from).rev();
         let out = since
@@ -504,7 +506,8 @@ impl Runtime {
         self.note_escaped(task, out.map(|(at, _)| at));
     }
 
-    /// Notes that a panic of the task was not caught; `None` if no hook was called, because it was `resume_unwind`.
+    /// Notes that a panic of the task was not caught; `None` if the panic hook was not called, because the panic began
+    /// with `resume_unwind`.
     fn note_escaped(&mut self, task: u32, panic: Option<usize>) {
         match panic {
             Some(at) => self.end.panics[at].escaped = true,
@@ -520,8 +523,8 @@ impl Runtime {
         }
     }
 
-    /// Forgets the tasks that have not ended, and uses their stacks again, if nothing refers to these once the execution
-    /// is over: all that could is in memory that is taken back, or in statics that are restored.
+    /// Forgets the tasks that have not ended, and uses their stacks again, if nothing refers to these once the
+    /// execution is over: every reference is in memory that is reclaimed, or in statics that are restored.
     fn leave_tasks(&mut self) -> bool {
         let leaves = self.limits.forgotten_bytes > 0 && arena::has_execution() && statics_are_restored();
         if leaves {
@@ -580,7 +583,7 @@ impl Runtime {
 impl Engine {
     /// Runs a task, and those that follow it, until control returns to the worker.
     pub(super) fn resume(self, task: u32) {
-        // The exploration may run in a destructor of a thread that unwinds.
+        // The exploration may run in a destructor while its thread unwinds.
         let own = match std::thread::panicking() {
             true => panic_count::lay_down(),
             false => 0,
@@ -619,14 +622,14 @@ impl Engine {
                 });
             }
             rt.end.damaged = true;
-            // Its stack is gone: there is nothing to unwind.
+            // Its stack is lost, so there is nothing to unwind.
             rt.forget(rt.tasks.running());
         });
     }
 }
 
 impl Runtime {
-    /// Gives up on a task: the contents of its stack are lost.
+    /// Abandons a task: the contents of its stack are lost.
     fn forget(&mut self, task: u32) {
         let entry = &mut self.tasks[task];
         entry.status = Status::Ended;

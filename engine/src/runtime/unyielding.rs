@@ -1,11 +1,11 @@
-//! Loops that wait without yielding. A real scheduler preempts them. Here they would keep all other tasks out.
+//! Loops that wait without yielding. A real scheduler preempts them. Here they would keep all other tasks from running.
 //!
-//! Code that was not written for the engine may contain such loops. There a task yields if it reads the same at one
-//! place again and again, and neither changes anything nor yields in between. A loop that yields by itself is left alone:
-//! `spin.rs` compares the states at its own yields.
+//! Code that was not written for the engine may contain such loops. There a task is made to yield if it reads the same
+//! value at one place again and again, and neither changes anything nor yields in between. A loop that yields by itself
+//! is left alone: `spin.rs` compares the states at its own yields.
 //!
-//! A task that wakes itself before each of its waits is in such a loop, too. A future does this to let other tasks
-//! run: its executor polls it again later. So the task yields in any code.
+//! A task that wakes itself before each of its waits is in such a loop, too. A future does this to let other tasks run:
+//! its executor polls it again later. Such a task is made to yield in any code, also in code written for intermezzo.
 
 use super::Engine;
 use super::clock::may_only_wait;
@@ -13,17 +13,17 @@ use crate::record::Access;
 use crate::site::Site;
 use intermezzo_sdk::SyncVarOp;
 
-/// The number of equal reads at one place after which each further one yields. Most loops read the same only once or
-/// twice if they do not wait.
+/// The number of equal reads at one place after which each further one yields. Most loops that do not wait read the
+/// same value only once or twice.
 const EQUAL_READS: u32 = 3;
 
-/// The same for locks and handles that are taken and given back: what such a loop does to the data under the lock is not
-/// seen, so it may well do something.
+/// The same for locks and handles that are taken and released: what such a loop does to the data under the lock is not
+/// visible, so it may well do something.
 const EQUAL_RELEASES: u32 = 64;
 
-/// The number of waits in a row that a task may end by waking itself, if it writes nothing else in between. It yields at
-/// each further one. Combinators of futures wake their own task once or twice, and a yield there would leave out
-/// schedules. It may do so [`BUSY_WAKES`] times if it writes.
+/// The number of waits in a row that a task may end by waking itself, if it writes nothing else in between. It is made
+/// to yield at each further one. Combinators of futures wake their own task once or twice, and a yield there would
+/// leave out schedules. [`BUSY_WAKES`] is the number if it writes.
 const OWN_WAKES: u32 = 3;
 const BUSY_WAKES: u32 = 8;
 
@@ -43,7 +43,7 @@ struct OfTask {
     oldest: usize,
 }
 
-/// A read that changed nothing, and those like it right before.
+/// A read that changed nothing, with the number of equal ones directly before it.
 struct Read {
     site: Site,
     op: SyncVarOp,
@@ -52,7 +52,7 @@ struct Read {
     count: u32,
     /// The number of events of the execution when it was recorded.
     events: usize,
-    /// The number of its task's yields until then, with the one that it led to.
+    /// The number of its task's yields until then, including the one that it led to.
     yields: u32,
 }
 
@@ -75,9 +75,9 @@ impl Reads {
 }
 
 impl Engine {
-    /// Notes that the operation just recorded changed nothing that others wait for, as far as that is known; it read this
-    /// value. If the test was not written for
-    /// intermezzo, and its loop only waits, the task yields.
+    /// Notes that the operation just recorded read this value and, as far as is known, changed nothing that other tasks
+    /// wait for. If the test was not written for intermezzo, and the task is in a loop that only waits, the task
+    /// yields.
     #[cfg_attr(feature = "unmodified", inline(never))]
     #[cfg_attr(not(feature = "unmodified"), inline)]
     pub fn changed_nothing(self, access: Access, read: u64) {
@@ -93,8 +93,9 @@ impl Engine {
         }
     }
 
-    /// Handles the end of an operation that gave a task its park token. A task that has given it to itself too often since
-    /// it parked last yields: it need not park at all, because an executor whose future was woken polls it again at once.
+    /// Handles the end of an operation that gave a task its park token. If the task has given it to itself too often
+    /// since it last parked, it yields. Such a task may never park at all, because an executor whose future was woken
+    /// polls it again at once.
     pub fn unpark_ended(self, task: u32, site: Site) {
         if task != self.thread() || self.in_teardown() {
             return;
@@ -117,8 +118,9 @@ impl Engine {
         self.wait_ended(woke_itself, site);
     }
 
-    /// Handles the end of a wait of the current task. The task yields if it has woken itself too often in a row. Calls by
-    /// other tasks do not clear `woke_itself`: they commute with its own, so their order must not decide.
+    /// Handles the end of a wait of the current task. The task yields if it has woken itself too often in a row.
+    /// Wake-ups by other tasks do not clear `woke_itself`: they commute with the task's own, so their order must make
+    /// no difference.
     pub fn wait_ended(self, woke_itself: bool, site: Site) {
         let yields = self.with(|rt| {
             let current = rt.tasks.current();

@@ -1,11 +1,12 @@
-//! Withdrawal of tasks while an execution runs: for front ends that end some tasks before the execution's end, as drop-ins
-//! of tools do that do not wait for all tasks.
+//! Withdrawal of tasks while an execution runs. It is for front ends that end some tasks before the execution's end,
+//! such as drop-in replacements for tools that do not wait for all tasks.
 //!
 //! A task that is *held* takes no further step. One that is *withdrawn* unwinds at its next operation, with a private
-//! payload and no message, and takes its other steps as any task that unwinds. So its destructors may wait for other
-//! tasks. If it catches the payload, its next operation unwinds it again. Its locks are not poisoned.
+//! payload and no message, and takes its remaining steps like any task that unwinds. So its destructors may wait for
+//! other tasks. If it catches the payload, its next operation makes it unwind again. Its locks are not poisoned.
 //!
-//! Both change what another task may do, at a moment that no variable shows. So no reduction is sound then.
+//! Both change what another task may do, without an access to a variable that would show when. So no reduction is sound
+//! then.
 
 use super::{Engine, Runtime};
 use crate::record::{Access, Pending, Status};
@@ -19,13 +20,13 @@ use std::panic::resume_unwind;
 pub struct Withdrawn;
 
 impl Engine {
-    /// Holds a task: it takes no further step unless it is withdrawn. Returns `false` if it is the current one, has ended,
-    /// or unwinds; such a task is not held.
+    /// Holds a task: it takes no further step unless it is withdrawn. A task that is the current one, has ended, or
+    /// unwinds is not held; then the function returns `false`.
     pub fn hold(self, task: u32, site: Site) -> bool {
         !self.in_teardown() && self.with(|rt| rt.hold(task, site))
     }
 
-    /// Withdraws a task that is held: it unwinds. It takes its steps when the scheduler lets it.
+    /// Withdraws a task that is held: it unwinds, and its steps are scheduled like any others.
     ///
     /// # Panics
     ///
@@ -50,21 +51,21 @@ impl Engine {
         self.with(|rt| rt.tasks.current_task().withdrawn)
     }
 
-    /// Ends the withdrawal of the current task, whose payload was caught where that ends it. Returns `true` if it was
-    /// withdrawn.
+    /// Ends the withdrawal of the current task. The front end calls this where it catches the payload. Returns `true`
+    /// if the task was withdrawn.
     pub fn end_withdrawal(self) -> bool {
         self.with(|rt| std::mem::take(&mut rt.tasks.current_task().withdrawn))
     }
 
     /// Returns `true` if an operation may have to be abandoned, or there is a function to be called at switches: in
-    /// teardown, once a task was withdrawn, and after [`on_switch`](Self::on_switch).
+    /// teardown, after a task was withdrawn, and after [`on_switch`](Self::on_switch).
     #[inline(always)]
     pub(super) fn needs_care(self) -> bool {
         self.with(|rt| rt.end.teardown | rt.end.takes_care)
     }
 
-    /// Unwinds the current task if it was withdrawn and does not unwind already. It still releases a lock if that is the
-    /// operation: guards do so when they are dropped.
+    /// Unwinds the current task if it was withdrawn and is not already unwinding. Releases of locks are still
+    /// performed, because guards release their locks when they are dropped.
     #[cold]
     #[inline(never)]
     pub(super) fn unwind_if_withdrawn(self, op: SyncVarOp) {
@@ -88,7 +89,7 @@ impl Runtime {
             self.objects.vars[entry.pending.gate_var].watchers.remove(task);
         }
         entry.held = true;
-        // It waits for nothing, so nothing enables it.
+        // It waits at no gate, so no gate enables it.
         entry.pending = Pending {
             gate_var: 0,
             gates: 0,

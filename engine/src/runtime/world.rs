@@ -11,19 +11,19 @@ use crate::environment::Environment;
 use crate::record::Task;
 use std::time::Duration;
 
-/// The environment of an execution, as far as it has acted.
+/// The environment of an execution, and its actions so far.
 pub(super) struct World {
     pub(super) environment: Environment,
-    /// The number of early time-outs that late answers may still take in this execution. All other bounds of the environment
-    /// are for each task.
+    /// The number of early time-outs that late answers may still take in this execution. All other bounds of the
+    /// environment are for each task.
     pub(super) late_timeouts_left: u32,
     /// Virtual time in nanoseconds since the execution began.
     clock: u64,
-    /// The time before, if time passes for the step that is being decided, because no task can continue.
+    /// The time before `pass_time` advanced it for the step that is being decided; `None` if it did not.
     time_passes: Option<u64>,
     /// The reads of the clock.
     pub(super) looks: Looks,
-    /// The sleeps of the tasks, and when they looked at the clock.
+    /// The sleeps of the tasks, and their last reads of the clock.
     pub(super) sleepers: Sleepers,
     /// The actions that the environment's bounds prevented.
     pub(super) capped: Capped,
@@ -68,8 +68,8 @@ impl World {
         ready.expire_until(self.clock, tasks);
     }
 
-    /// Advances virtual time by this many nanoseconds, because a task reads the clock, and real time by this many if it may
-    /// matter.
+    /// Advances virtual time by `tick` nanoseconds, because a task reads the clock, and real time by `real` nanoseconds
+    /// if that may matter.
     pub(super) fn advance_time_by_look(&mut self, tick: u64, real: u64, ready: &mut Ready, tasks: &Tasks) {
         self.real_time.pass(real);
         self.clock = self.clock.saturating_add(tick);
@@ -77,8 +77,8 @@ impl World {
     }
 
     /// Advances time to the first deadline, because no task can do anything else. So tasks whose closures have returned
-    /// have ended, unless the environment lets time pass early. If time would end no wait, those end that last until all
-    /// is at rest; then such tasks have ended in any case.
+    /// count as ended, unless the environment lets time pass early. If no wait has a time limit, the waits until all
+    /// tasks are at rest end, and such tasks have ended in any case.
     pub(super) fn pass_time(&mut self, ready: &mut Ready, tasks: &mut Tasks) {
         if ready.first_deadline(tasks) == Some(AT_REST) {
             over(tasks).for_each(|task| task.found_ended = true);
@@ -93,13 +93,13 @@ impl World {
         }
     }
 
-    /// Notes that the time that has just passed has passed for good, if any has.
+    /// Makes the last advance of time final.
     pub(super) fn let_time_pass(&mut self) {
         self.time_passes = None;
     }
 
-    /// Takes back the time that has just passed, if any has, because a task woke for another reason: it need not have
-    /// passed.
+    /// Takes back the last advance of time unless it is final: a task woke for another reason, so the time need not
+    /// have passed.
     pub(super) fn take_time_back(&mut self, ready: &mut Ready, tasks: &mut Tasks) {
         let Some(then) = self.time_passes.take() else {
             return;

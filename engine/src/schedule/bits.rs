@@ -1,11 +1,11 @@
-//! Numbers as bits, the material of tokens.
+//! Numbers as bits, of which tokens consist.
 //!
-//! Elias gamma codes (Elias, IEEE Trans. Inf. Theory 21(2), 1975) take one bit for 1 and three for 2
-//! and 3: right for run lengths, most of which are short.
+//! Elias gamma codes (Elias, IEEE Trans. Inf. Theory 21(2), 1975) take one bit for 1 and three for 2 and 3, which suits
+//! run lengths, because most of them are short.
 
 use super::error::{Carrier, ScheduleError};
 
-/// Bits, most significant first, the last byte filled up with zeros.
+/// A writer of bits, most significant first. The last byte is filled up with zeros.
 #[derive(Default)]
 pub(super) struct BitWriter {
     bytes: Vec<u8>,
@@ -28,7 +28,7 @@ impl BitWriter {
         }
     }
 
-    /// Writes seven bits at a time, the lowest first, each group after a bit that says whether more follow (LEB128).
+    /// Writes seven bits at a time, the lowest first, each group after a bit that is set if more follow (LEB128).
     pub(super) fn varint(&mut self, mut value: u64) {
         while value >= 0x80 {
             self.bits(value & 0x7f | 0x80, 8);
@@ -122,9 +122,9 @@ impl<'a> BitReader<'a> {
         Ok(1 << width | self.bits(width)?)
     }
 
-    /// Returns the next `count` whole bytes. Takes no memory, whatever `count` says.
+    /// Returns the next `count` whole bytes. Allocates nothing, whatever `count` is.
     ///
-    /// The reader must be between two bytes, as it is while only varints and bytes were read.
+    /// The reader must be at the beginning of a byte, as it is while only varints and bytes were read.
     pub(super) fn whole_bytes(&mut self, count: u64) -> Result<&'a [u8], ScheduleError> {
         assert!(self.next.is_multiple_of(8), "whole bytes begin between two bytes");
         let rest = self.bytes.get(self.next / 8..).unwrap_or_default();
@@ -136,7 +136,7 @@ impl<'a> BitReader<'a> {
         Ok(taken)
     }
 
-    /// Reads a text that [`BitWriter::text`] wrote. The reader must be between two bytes.
+    /// Reads a text that [`BitWriter::text`] wrote. The reader must be at the beginning of a byte.
     pub(super) fn text(&mut self) -> Result<String, ScheduleError> {
         let length = self.varint()?;
         match str::from_utf8(self.whole_bytes(length)?) {

@@ -1,4 +1,4 @@
-//! One decision of an execution. A search is a policy over the sequence of these.
+//! One decision of an execution. A search decides over sequences of these.
 
 use crate::serial::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ pub enum ChoiceKind {
     Task = 0,
     /// The value of `choose(n)`.
     Value = 1,
-    /// Chooses whether a weak compare-exchange that could succeed does (0) or fails (1).
+    /// Chooses whether a weak compare-exchange that could succeed succeeds (0) or fails (1).
     WeakExchange = 2,
     /// Chooses whether a `try_lock` of a free lock succeeds (0) or fails (1).
     TryLock = 3,
@@ -40,20 +40,20 @@ impl ChoiceKind {
         ChoiceKind::Ended,
     ];
 
-    /// Returns `true` if the environment chooses, and each task has a bound on how often it does.
+    /// Returns `true` if it is an action of the environment, whose number is bounded in each task.
     pub fn is_bounded_by_task(self) -> bool {
         self.is_failure() || matches!(self, ChoiceKind::Wake | ChoiceKind::Rescue)
     }
 
-    /// Returns `true` if it chooses whether an operation fails that could succeed. What the operation accesses depends
-    /// on that: a failure only reads.
+    /// Returns `true` if it chooses whether an operation that could succeed fails. The operation's access depends on
+    /// that: a failure only reads.
     #[inline(always)]
     pub fn is_failure(self) -> bool {
         matches!(self, ChoiceKind::WeakExchange | ChoiceKind::TryLock)
     }
 }
 
-/// One decision: its kind, how many alternatives there were, and which was taken.
+/// One decision: its kind, the number of alternatives, and the one taken.
 ///
 /// Only real decisions are recorded: `alternatives` is at least 2, and `taken` is below it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -62,7 +62,7 @@ pub struct Choice {
     pub kind: ChoiceKind,
     /// `true` if every alternative but 0 is a preemption: the running task could have continued.
     pub preempts: bool,
-    /// Number of alternatives, at least 2.
+    /// The number of alternatives, at least 2.
     pub alternatives: u32,
     /// The alternative taken, from 0.
     pub taken: u32,

@@ -1,4 +1,4 @@
-//! Errors of refused schedules: what was found, where, and what to do about it.
+//! Errors of refused schedules. Each says what was found, where, and what to do about it.
 
 use super::TestBinary;
 use crate::foreign::{printable, quoted};
@@ -60,7 +60,8 @@ pub enum ScheduleError {
         /// The version that can be read.
         needed: u32,
     },
-    /// The schedule has choices of the environment, and is of a version whose bounds were for the whole execution.
+    /// The schedule has choices of the environment, and is of a version in which their bounds were for the whole
+    /// execution.
     OtherBounds {
         /// The form of the schedule.
         carrier: Carrier,

@@ -20,26 +20,26 @@
 //! }
 //! ```
 //!
-//! Version 2 is written if version 1 cannot express the schedule, and version 3 if neither can. The additional members follow `program`, as far as
-//! they are not empty: `"package": "queue"`, `"target": "lib"`, `"monitors": "data-race;leak:rc=false"` and
-//! `"warm_up": 1`.
+//! Version 2 is written if version 1 cannot express the schedule, and version 3 if neither can. The additional members
+//! follow `program`, unless they are empty: `"package": "queue"`, `"target": "lib"`, `"monitors":
+//! "data-race;leak:rc=false"` and `"warm_up": 1`.
 //!
-//! `finding` may be absent. After `steps` these members may follow, each only if it is not as usual:
+//! `finding` may be absent. These members may follow `steps`, each only if it does not have its usual value:
 //!
 //! - `"fair_yields": 2`, if not every yield counts;
-//! - `"all_listed": true`, if tasks that fairness held back were alternatives, too;
+//! - `"all_listed": true`, if tasks that fairness held back counted as alternatives;
 //! - `"awaits": false`, if no task is parked;
 //! - `"known_loops": ["00c0ffee00c0ffee"]`, if loops were assumed to wait, each as 16 digits;
 //! - `"data_points"`, in the same form: places in the source at which accesses to plain memory were schedule points;
 //! - `"breakpoints": "lost-update"`, the breakpoints that were armed.
 //!
 //! The checksum is the CRC-32 of these members, one after the other: `program`, those of version 2, `environment`,
-//! `steps`, the five above as far as they are present, and `choices`. Each is taken as it is written here, from its
-//! opening quotation mark up to, but without, the comma after it. The checksum covers what was understood, not the
-//! text: a reader may indent and wrap the file freely, but may not change what will be replayed.
+//! `steps`, those of the six above that are present, and `choices`. Each is taken in the form shown here, from its
+//! opening quotation mark up to, but without, the comma after it. The checksum covers the values, not the text: the
+//! file may be indented and wrapped freely, but the values that will be replayed must not change.
 //!
-//! Line and column of an error are the parser's position when it noticed the error. For a wrong member that is after
-//! it.
+//! Line and column of an error are the parser's position when it noticed the error. For a wrong member, that is after
+//! the member.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -64,7 +64,7 @@ struct Header {
     format: String,
 }
 
-/// A file of a version that can be read. `format` was checked before, by means of [`Header`].
+/// A file of a version that can be read. `format` has been checked already, by means of [`Header`].
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Contents {
@@ -99,17 +99,17 @@ struct Contents {
     checksum: String,
 }
 
-/// Returns the value of a file that does not say which yields count.
+/// Returns the value for a file without `fair_yields`.
 fn every_yield() -> u32 {
     1
 }
 
-/// Returns the value of a file that does not say whether tasks are parked.
+/// Returns the value for a file without `awaits`.
 fn parked() -> bool {
     true
 }
 
-/// The hash of a loop, as digits: not all readers of JSON keep a number of 64 bits.
+/// The hash of a loop or a place, as digits, because not all readers of JSON support numbers of 64 bits.
 #[derive(Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 #[derive(Clone, Copy)]
@@ -124,7 +124,7 @@ impl TryFrom<String> for Hash {
             Ok(hash)
         } else {
             Err(format!(
-                "`{digits}` is no loop: 16 lower-case hexadecimal digits are"
+                "`{digits}` is not a hash: give 16 lower-case hexadecimal digits"
             ))
         }
     }
@@ -143,7 +143,7 @@ struct Finding {
     message: String,
 }
 
-/// A choice as the file spells it.
+/// A choice, with the file's names.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Decision {
@@ -199,8 +199,9 @@ impl Decision {
     }
 }
 
-/// The members that the checksum covers, as written: `program`, those of version 2, `environment`, `steps`;
-/// `fair_yields`, `all_listed`, `awaits`, `known_loops`, `data_points` and `breakpoints` if they are not as usual; and `choices`.
+/// The members that the checksum covers, as text: `program`, those of version 2, `environment`, `steps`; `fair_yields`,
+/// `all_listed`, `awaits`, `known_loops`, `data_points` and `breakpoints` if they do not have their usual values; and
+/// `choices`.
 struct Covered {
     /// The members before the finding, which is not covered.
     before: Vec<String>,
@@ -366,8 +367,7 @@ fn read_bytes(path: &Path) -> Result<Vec<u8>, ScheduleError> {
     }
 }
 
-/// Checks that `format` names this format and a known version.
-/// Returns the version of the format that a file names.
+/// Checks that `format` names this format and a known version, and returns the version.
 fn check_format(format: &str) -> Result<u32, ScheduleError> {
     let digits = format
         .strip_prefix(FORMAT_NAME)
@@ -409,12 +409,12 @@ fn member(key: &str, value: &str) -> String {
     format!("\"{key}\": {value}")
 }
 
-/// Returns `value` in one line.
+/// Returns `value` as one line of JSON.
 fn compact<T: Serialize + ?Sized>(value: &T) -> String {
     crate::serial::to_string(value).expect("text, numbers and flags are JSON")
 }
 
-/// Returns `value` over several lines, as a member's value. A JSON string contains no line breaks.
+/// Returns `value` as several lines of JSON, indented as a member's value. A JSON string contains no line breaks.
 fn indented<T: Serialize>(value: &T) -> String {
     let value = crate::serial::to_string_pretty(value).expect("text, numbers and flags are JSON");
     value.replace('\n', "\n  ")

@@ -1,9 +1,9 @@
 //! A schedule: the data that reproduce one execution, and the two forms in which it is passed on.
 //!
-//! A *token* (`imz1.…` to `imz3.…`) is one word to paste into a shell or a bug report. A *schedule file* is JSON to read,
-//! archive and compare. Both carry a version and a checksum. So a schedule that was cut short, altered, or written by
-//! another version is refused with a reason, and never replayed as something else. Both are written in the first
-//! version that can express the whole schedule, and all versions can be read:
+//! A *token* (`imz1.…` to `imz3.…`) is one word to paste into a shell or a bug report. A *schedule file* is JSON to
+//! read, archive and compare. Both contain a version and a checksum. So a schedule that was cut short, altered, or
+//! written by an unknown version is refused with a reason, and never replayed as something else. Both are written in
+//! the first version that can express the whole schedule, and all versions can be read:
 //!
 //! | version | contents |
 //! |---|---|
@@ -11,7 +11,7 @@
 //! | 2 | also the package and the target of the test, its monitors with their arguments, and executions before the search |
 //! | 3 | also choices of the environment, whose bounds are for each task |
 //!
-//! Earlier versions had choices of the environment, too. Their bounds were for the whole execution, so that later
+//! Earlier versions also had choices of the environment. Their bounds were for the whole execution, so that later
 //! operations had other choices. Such a schedule is refused.
 //!
 //! A schedule does not identify the code of its program. The program's name is compared, and its package and target if
@@ -36,7 +36,7 @@ use intermezzo_breakpoint::Armings;
 pub use choice::{Choice, ChoiceKind};
 pub use error::{Carrier, ScheduleError};
 
-/// Returns the choices alone, as a word of ASCII without a checksum; no choices are `"gA"`.
+/// Returns only the choices, as a word of ASCII without a checksum; the empty list is `"gA"`.
 pub fn pack(choices: &[Choice]) -> String {
     token::pack(choices)
 }
@@ -59,7 +59,7 @@ pub struct Premises {
     pub all_listed: bool,
 }
 
-/// The package and the target that a test is compiled in. Several tests may have the same name.
+/// The package and the target that contain a test. They are needed because several tests may have the same name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TestBinary {
@@ -253,8 +253,8 @@ impl Schedule {
     /// Parses a schedule that a user names on a command line or in `INTERMEZZO_REPLAY`: a token, or the path of a
     /// schedule file.
     ///
-    /// Text that begins like a token (`imz`, digits, a dot) is taken for one. Name a file like that with its directory:
-    /// `./imz1.json`.
+    /// Text that begins like a token (`imz`, digits, a dot) is read as a token. Give a file with such a name with its
+    /// directory: `./imz1.json`.
     ///
     /// # Errors
     ///
@@ -352,7 +352,7 @@ impl Schedule {
     }
 
     /// Asserts that the choices are valid, because invalid ones could not be read back. The runtime records only valid
-    /// ones.
+    /// choices.
     fn assert_real(&self) {
         for (index, choice) in self.choices.iter().enumerate() {
             assert!(
@@ -367,9 +367,9 @@ impl Schedule {
 /// The newest version of the formats.
 const VERSION: u32 = 3;
 
-/// Returns the version of a format that `digits` names, `u32::MAX` if it is larger.
+/// Returns the version number in `digits`; `u32::MAX` if it is larger.
 ///
-/// `None` unless the digits are written as a version is: decimal, without sign or leading zeros.
+/// Returns `None` unless the digits are in the form of a version: decimal, without sign or leading zeros.
 fn version_number(digits: &str) -> Option<u32> {
     let is_plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
     let is_padded = digits.len() > 1 && digits.starts_with('0');

@@ -1,5 +1,5 @@
-//! Tests of the promises of tokens and files: every schedule comes back unchanged, and anything else is refused with a
-//! reason and never replayed as something else.
+//! Tests of the guarantees of tokens and files: every schedule is read back unchanged, and any other text is refused
+//! with a reason, and never replayed as a different schedule.
 
 mod refusals;
 
@@ -7,7 +7,7 @@ use quickcheck::{Arbitrary, Gen, QuickCheck};
 
 use super::*;
 
-/// The seed of all random numbers in here, so that a failure repeats.
+/// The seed of all random numbers of these tests, so that a failure can be reproduced.
 const SEED: u64 = 0x696e_7465_726d_657a;
 
 /// SplitMix64 (Steele et al., OOPSLA 2014): uniform, unlike quickcheck's numbers, which prefer the extremes.
@@ -62,7 +62,7 @@ fn with_choices(like: &Schedule, choices: &[Choice]) -> Schedule {
     schedule(&like.program, like.environment, choices.to_vec())
 }
 
-/// The behaviour of a search: the proportions of its choices that do not take 0.
+/// The distribution of a search's choices: the proportions of them that do not take alternative 0.
 #[derive(Clone, Copy)]
 enum Walk {
     /// A depth-first search bounded to two preemptions.
@@ -71,7 +71,8 @@ enum Walk {
     Random,
 }
 
-/// Returns a schedule like that of a run of `tasks` tasks: the number of enabled ones changes now and then.
+/// Returns a schedule like that of an execution with `tasks` tasks, in which the number of enabled tasks changes now
+/// and then.
 fn walk(walk: Walk, tasks: u32, choices: usize, dice: &mut Dice) -> Schedule {
     let mut preemptions = 0;
     let mut enabled = tasks;
@@ -283,7 +284,8 @@ fn the_formats_do_not_change_by_themselves() {
     );
 }
 
-/// A schedule of an earlier version is refused if the environment made choices in it: its bounds were others.
+/// A schedule of an earlier version is refused if the environment made choices in it, because its bounds were
+/// different.
 #[test]
 fn choices_of_the_environment_are_said_by_version_3() {
     for kind in ChoiceKind::ALL {
@@ -308,7 +310,7 @@ fn choices_of_the_environment_are_said_by_version_3() {
     }
 }
 
-/// Some schedules are written in version 2, because version 1 has no room for them; version 1 is still read.
+/// Some schedules are written in version 2, because version 1 cannot represent them. Version 1 is still read.
 #[test]
 fn what_version_1_cannot_say_is_said_by_version_2() {
     let mut schedule = small();
@@ -362,7 +364,7 @@ fn a_schedule_is_of_one_test() {
         let says = format!("is of \"{name}\" in one, lib, but the one in {other} is to be run");
         assert!(error.to_string().contains(&says), "{error}");
     }
-    // A program is not what its tests are in.
+    // A program is not the same as the tests in it.
     let whole = binary("one", "bin one").program().unmodified(false);
     assert_eq!((whole.cargo_target(), whole.is_program()), ("main bin one", true));
     schedule.binary = whole.clone();
@@ -404,7 +406,7 @@ fn a_user_names_a_schedule_by_token_or_by_path() {
     let read = Schedule::read(&path);
     std::fs::write(&path, "{").expect("a temporary file");
     let broken = Schedule::read(&path);
-    // Sparse, so that it takes no room.
+    // The file is sparse, so that it takes no space on disk.
     let file = std::fs::File::create(&path).expect("a temporary file");
     file.set_len(1 << 40).expect("a sparse file");
     let too_large = Schedule::read(&path);

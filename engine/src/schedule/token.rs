@@ -6,7 +6,7 @@
 //! |---|---|
 //! | version, 1 to 3 | a byte |
 //! | fields of the environment that differ from [`BASE`], and the limit of steps | a byte, a bit for each, the first one's lowest |
-//! | those fields, but for the two that are flags | varints |
+//! | those fields, except for the two that are flags | varints |
 //! | program name | varint of its length in bytes, UTF-8 |
 //! | from version 2 on: package, target, monitors as settings name them | for each a varint of its length in bytes, UTF-8 |
 //! | from version 2 on: executions before the search | varint |
@@ -14,22 +14,22 @@
 //! | the shapes, until there are that many | runs, see below |
 //! | the alternatives taken | gaps and values, see below |
 //! | nothing, up to a whole byte | zero bits |
-//! | if yields or awaits are not as usual: their differences, see [`YIELDS`], [`NO_AWAITS`], [`KNOWN_LOOPS`], [`DATA_POINTS`], [`BREAKPOINTS`], [`ALL_LISTED`], [`ADDRESS_REUSE`] and [`STALE_READS`] | a byte, a bit for each; the number of yields as a varint; the number of loops, less 1, as a varint, and each in 64 bits; the same for places; the breakpoints' length in bytes as a varint, UTF-8; the bounds on addresses that are used again and on stale reads, each less 1, as a varint |
+//! | the optional part, if any of these differs from the default: see [`YIELDS`], [`NO_AWAITS`], [`KNOWN_LOOPS`], [`DATA_POINTS`], [`BREAKPOINTS`], [`ALL_LISTED`], [`ADDRESS_REUSE`] and [`STALE_READS`] | a byte, a bit for each; the number of yields as a varint; the number of loops, less 1, as a varint, and each in 64 bits; the same for places; the breakpoints' length in bytes as a varint, UTF-8; the bounds on addresses that are used again and on stale reads, each less 1, as a varint |
 //! | CRC-32 of all of the above | four bytes, lowest first |
 //!
 //! A *shape* is a choice without the alternative taken. Shapes repeat: while the same tasks run, the number of
-//! alternatives stays the same, and when it changes, it mostly returns to a recent value. So equal shapes in a row form
-//! a run. A run is written as the shape's place in the list of those used last (gamma), and its length. Place 0, the
+//! alternatives stays the same, and when it changes, it usually returns to a recent value. So equal shapes in a row
+//! form a run. A run is written as the shape's place in the list of recent shapes (gamma), and its length. Place 0, the
 //! shape of the run before, cannot occur. A shape that is not in the list has the place after its end, followed by its
 //! kind (3 bits), whether it preempts (1 bit) and `alternatives - 1` (gamma).
 //!
-//! The alternative taken is mostly 0. Each choice that took another one is written as a gap and a value. The gap is the
-//! number of choices just before it that took 0, plus 1 (gamma); the value is `taken - 1` in as many bits as its
-//! largest possible value needs. If the last choices took 0, a last gap covers them, and no value follows.
+//! The alternative taken is usually 0. Each choice that took another one is written as a gap and a value. The gap is
+//! the number of choices just before it that took 0, plus 1 (gamma); the value is `taken - 1` in the number of bits
+//! that its largest possible value needs. If the last choices took 0, a last gap covers them, and no value follows.
 //!
 //! On simulated schedules (2 to 4 tasks, 10 to 300 choices, depth-first search, PCT and random walks) this takes 1 to 5
-//! bits per choice. That is a tenth to two thirds less than runs in whole bytes. It is at most a third more than an
-//! adaptive arithmetic coder, which would be harder to read and to implement elsewhere.
+//! bits per choice. That is a tenth to two thirds less than runs in whole bytes. It is at most a third more than with
+//! an adaptive arithmetic coder, which would be harder to read and to implement elsewhere.
 //!
 //! The checksum detects every change of up to 32 bits in a row. It is not a signature, and does not prevent forgery.
 
@@ -57,19 +57,19 @@ const BASE: Environment = Environment {
     seed: 0,
 };
 
-/// The limit of steps that is left out of a token: frozen like [`BASE`].
+/// The limit on steps that is left out of a token: frozen like [`BASE`].
 const BASE_STEPS: u64 = 20_000;
 
-/// The fields of the environment, and the limit of steps, each with its bit in the mask.
+/// The bits of the mask for fields of the environment that are not bounds, and for the limit on steps.
 const NOTIFY_ANY: u64 = 1 << 4;
 const ARC_COUNTS: u64 = 1 << 5;
 const SEED: u64 = 1 << 6;
 const STEPS: u64 = 1 << 7;
 
-/// The bits of the optional part after the choices. They stand for the yields that count, if not each; that no task is
-/// parked; the loops that were assumed to wait; the places at which accesses to plain memory were schedule points;
-/// the armed breakpoints; that tasks that fairness held back were alternatives; and the environment's bounds on addresses
-/// that are used again and on stale reads, for which its own mask has no bit left.
+/// The bits of the optional part after the choices. They mean, in this order: not every yield counts; no task is
+/// parked; there are loops that were assumed to wait; there are places at which accesses to plain memory were schedule
+/// points; there are armed breakpoints; tasks that fairness held back counted as alternatives; and the environment has
+/// bounds on reused addresses and on stale reads, for which its own mask has no bit left.
 const YIELDS: u64 = 1;
 const NO_AWAITS: u64 = 1 << 1;
 const KNOWN_LOOPS: u64 = 1 << 2;
@@ -79,10 +79,10 @@ const ALL_LISTED: u64 = 1 << 5;
 const ADDRESS_REUSE: u64 = 1 << 6;
 const STALE_READS: u64 = 1 << 7;
 
-/// The largest number of loops, or places, in a token: more than any program has, and few enough to be read.
+/// The maximum number of loops, or places, in a token: more than any program has, and few enough to be read.
 const HASHES_MAX: u64 = 1 << 16;
 
-/// The yields that count, if a token does not say: frozen like [`BASE`].
+/// The interval of the yields that count, if a token does not contain it: frozen like [`BASE`].
 const BASE_YIELDS: u32 = 1;
 
 /// The number of bits of a kind's number.
@@ -93,8 +93,8 @@ const _: () = assert!(ChoiceKind::ALL.len() <= 1 << KIND_BITS);
 /// even for a forged token.
 const RECENT_MAX: usize = 16;
 
-/// The longest piece of a run. A longer run is written as pieces of this length and a rest. So a few bytes stand for at
-/// most some hundred choices each, and the token's length bounds the memory.
+/// The longest piece of a run. A longer run is written as pieces of this length and a rest. So each byte represents at
+/// most some hundred choices, and the token's length bounds the memory.
 const RUN_MAX: usize = 256;
 
 /// A choice without the alternative taken.
@@ -126,8 +126,8 @@ impl Shape {
 struct RecentShapes(Vec<Shape>);
 
 impl RecentShapes {
-    /// Returns the place that stands for a shape that is not remembered. It is at least 1, because gamma codes have no
-    /// 0.
+    /// Returns the place that means a shape that is not remembered. It is at least 1, because gamma codes cannot
+    /// express 0.
     fn place_of_new(&self) -> usize {
         self.0.len().max(1)
     }
@@ -168,7 +168,7 @@ pub(super) fn encode(schedule: &Schedule) -> String {
         writer.varint(schedule.warm_up.into());
     }
     write_choices(&schedule.choices, &mut writer);
-    write_loops(schedule, &mut writer);
+    write_optional_part(schedule, &mut writer);
 
     let mut bytes = writer.finish();
     let checksum = crc32fast::hash(&bytes);
@@ -207,8 +207,8 @@ pub(super) fn decode(token: &str) -> Result<Schedule, ScheduleError> {
     if found == needed {
         return schedule;
     }
-    // The specific error in altered contents tells the user nothing. Only missing or surplus contents tell more than a
-    // wrong checksum.
+    // If the contents were altered, the specific error does not help the user. Only missing or surplus contents say
+    // more than a wrong checksum.
     Err(match schedule {
         Err(ScheduleError::Truncated { .. }) => ScheduleError::Truncated { bytes: bytes.len() },
         Err(error @ ScheduleError::TrailingData { .. }) => error,
@@ -220,7 +220,7 @@ pub(super) fn decode(token: &str) -> Result<Schedule, ScheduleError> {
     })
 }
 
-/// Returns the choices alone, as text without a checksum, for callers that have their own.
+/// Returns only the choices, as text without a checksum, for callers that have their own.
 pub(super) fn pack(choices: &[Choice]) -> String {
     let mut writer = BitWriter::default();
     write_choices(choices, &mut writer);
@@ -231,7 +231,7 @@ pub(super) fn pack(choices: &[Choice]) -> String {
 pub(super) fn unpack(text: &str) -> Option<Vec<Choice>> {
     let bytes = BASE64URL_NOPAD.decode(text.as_bytes()).ok()?;
     let choices = read_choices(&mut BitReader::new(&bytes)).ok()?;
-    // There is one way to write them, with nothing after them.
+    // Each list of choices has exactly one encoding, with nothing after it.
     (pack(&choices) == text).then_some(choices)
 }
 
@@ -268,8 +268,8 @@ fn read_contents(contents: &[u8], version: u32) -> Result<Schedule, ScheduleErro
         warm_up = within(None, "`warm_up`", reader.varint()?, 0, u32::MAX.into())? as u32;
     }
     let choices = read_choices(&mut reader)?;
-    let loops = read_loops(&mut reader)?;
-    (environment.address_reuse, environment.stale_reads) = (loops.address_reuse, loops.stale_reads);
+    let part = read_optional_part(&mut reader)?;
+    (environment.address_reuse, environment.stale_reads) = (part.address_reuse, part.stale_reads);
     match reader.bytes_left() {
         0 => Schedule {
             program,
@@ -278,12 +278,12 @@ fn read_contents(contents: &[u8], version: u32) -> Result<Schedule, ScheduleErro
             warm_up,
             environment,
             steps,
-            fair_yields: loops.fair_yields,
-            all_listed: loops.all_listed,
-            awaits: loops.awaits,
-            known_loops: loops.known_loops,
-            data_points: loops.data_points,
-            breakpoints: loops.breakpoints,
+            fair_yields: part.fair_yields,
+            all_listed: part.all_listed,
+            awaits: part.awaits,
+            known_loops: part.known_loops,
+            data_points: part.data_points,
+            breakpoints: part.breakpoints,
             choices,
         }
         .of_version(version, Carrier::Token),
@@ -291,8 +291,8 @@ fn read_contents(contents: &[u8], version: u32) -> Result<Schedule, ScheduleErro
     }
 }
 
-/// Writes the treatment of loops that yield and wait, and what came later to the format, if it is not as usual.
-fn write_loops(schedule: &Schedule, writer: &mut BitWriter) {
+/// Writes the optional part after the choices, if any of its values differs from the default.
+fn write_optional_part(schedule: &Schedule, writer: &mut BitWriter) {
     let other_yields = schedule.fair_yields != BASE_YIELDS;
     let (known_loops, data_points) = (&schedule.known_loops, &schedule.data_points);
     let breakpoints = schedule.breakpoints.to_string();
@@ -336,8 +336,8 @@ fn write_loops(schedule: &Schedule, writer: &mut BitWriter) {
     }
 }
 
-/// The treatment of loops that yield and wait.
-struct Loops {
+/// The values of the optional part after the choices.
+struct OptionalPart {
     fair_yields: u32,
     all_listed: bool,
     awaits: bool,
@@ -365,10 +365,9 @@ fn read_bound(reader: &mut BitReader<'_>, name: &'static str) -> Result<u32, Sch
     Ok(less_one as u32 + 1)
 }
 
-/// Reads which yields count, whether tasks are parked, which loops are assumed to wait, where accesses to plain memory
-/// are schedule points, and which breakpoints are armed.
-fn read_loops(reader: &mut BitReader<'_>) -> Result<Loops, ScheduleError> {
-    let mut loops = Loops {
+/// Reads the optional part after the choices.
+fn read_optional_part(reader: &mut BitReader<'_>) -> Result<OptionalPart, ScheduleError> {
+    let mut part = OptionalPart {
         fair_yields: BASE_YIELDS,
         all_listed: false,
         awaits: true,
@@ -380,35 +379,35 @@ fn read_loops(reader: &mut BitReader<'_>) -> Result<Loops, ScheduleError> {
     };
     let bytes = reader.bytes_left();
     if bytes == 0 {
-        return Ok(loops);
+        return Ok(part);
     }
     reader.skip_to_byte();
     let mask = reader.bits(8)?;
-    // Each of the eight bits stands for something.
+    // All eight bits have a meaning, and the part is only written if one of them is set.
     if mask == 0 {
         return Err(ScheduleError::TrailingData { bytes });
     }
     if mask & YIELDS != 0 {
-        loops.fair_yields = within(None, "`fair_yields`", reader.varint()?, 0, u32::MAX.into())? as u32;
+        part.fair_yields = within(None, "`fair_yields`", reader.varint()?, 0, u32::MAX.into())? as u32;
     }
-    loops.awaits = mask & NO_AWAITS == 0;
-    loops.all_listed = mask & ALL_LISTED != 0;
+    part.awaits = mask & NO_AWAITS == 0;
+    part.all_listed = mask & ALL_LISTED != 0;
     if mask & KNOWN_LOOPS != 0 {
-        loops.known_loops = read_hashes(reader, "the number of loops, less 1,")?;
+        part.known_loops = read_hashes(reader, "the number of loops, less 1,")?;
     }
     if mask & DATA_POINTS != 0 {
-        loops.data_points = read_hashes(reader, "the number of places, less 1,")?;
+        part.data_points = read_hashes(reader, "the number of places, less 1,")?;
     }
     if mask & BREAKPOINTS != 0 {
-        loops.breakpoints = reader.text()?.parse().map_err(ScheduleError::Breakpoints)?;
+        part.breakpoints = reader.text()?.parse().map_err(ScheduleError::Breakpoints)?;
     }
     if mask & ADDRESS_REUSE != 0 {
-        loops.address_reuse = read_bound(reader, "`address_reuse`, less 1,")?;
+        part.address_reuse = read_bound(reader, "`address_reuse`, less 1,")?;
     }
     if mask & STALE_READS != 0 {
-        loops.stale_reads = read_bound(reader, "`stale_reads`, less 1,")?;
+        part.stale_reads = read_bound(reader, "`stale_reads`, less 1,")?;
     }
-    Ok(loops)
+    Ok(part)
 }
 
 fn write_environment(environment: &Environment, steps: u64, writer: &mut BitWriter) {
@@ -420,7 +419,7 @@ fn write_environment(environment: &Environment, steps: u64, writer: &mut BitWrit
         try_lock_failures,
         notify_any,
         arc_counts,
-        // They are in the optional part.
+        // These are in the optional part.
         address_reuse: _,
         stale_reads: _,
         seed,
@@ -528,7 +527,7 @@ fn write_choices(choices: &[Choice], writer: &mut BitWriter) {
 }
 
 fn read_choices(reader: &mut BitReader<'_>) -> Result<Vec<Choice>, ScheduleError> {
-    // No memory is reserved for this number, which may be anything. The contents decide.
+    // No memory is reserved for this number, because it may be wrong. The contents decide.
     let count = reader.gamma()? - 1;
 
     let mut choices: Vec<Choice> = Vec::new();

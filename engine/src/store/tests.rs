@@ -1,4 +1,5 @@
-//! Files of a made-up format: what is written is read, damage is noticed, and files of another kind are left alone.
+//! Tests with files of a made-up format: what is written can be read, damage is noticed, and other files are not
+//! changed.
 
 use super::*;
 
@@ -18,7 +19,7 @@ impl Directory {
         self.0.join("file")
     }
 
-    /// Returns the names of its files.
+    /// Returns the names of the files in it.
     fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(&self.0).unwrap();
         let mut names: Vec<String> = entries
@@ -59,7 +60,7 @@ fn what_is_written_is_read() {
     locked.write("four").unwrap();
     assert_eq!(locked.read(), Ok(Some("four".to_owned())));
     assert_eq!(directory.names(), ["file", "file.lock"]);
-    // The form of the file: other versions of the tool read it as well.
+    // The form of the file must not change, because other versions of the tool read it, too.
     assert_eq!(
         fs::read_to_string(&path).unwrap(),
         "intermezzo-test/3\n90c1667d 4\nfour"
@@ -85,7 +86,7 @@ fn two_writers_do_not_share_a_file() {
     assert!(locked(&path).is_ok());
 }
 
-/// Other files, and files of this format up to its name, without a version.
+/// Other files, and a file with only the name of this format, without a version.
 #[test]
 fn a_file_of_another_kind_is_left_alone() {
     let directory = Directory::new("foreign");
@@ -104,7 +105,7 @@ fn a_file_of_another_kind_is_left_alone() {
         let mut writer = FORMAT.writer(&path).unwrap();
         writer.hold().unwrap();
         assert_eq!(writer.write("x"), Err(Problem::Foreign));
-        // It still holds the lock.
+        // This process still holds the lock.
         assert_eq!(FORMAT.writer(&path).unwrap().hold(), Err(Problem::InUse));
         drop(writer);
         assert_eq!(fs::read_to_string(&path).unwrap(), foreign);
@@ -139,7 +140,7 @@ fn a_partial_file_of_another_kind_is_left_alone() {
         assert_eq!(fs::read_to_string(&partial).unwrap(), foreign);
         assert_eq!(FORMAT.read(&path), Ok(None));
     }
-    // The partial file of a process that was killed is used.
+    // The partial file of a process that was killed is reused.
     for killed in ["", "inter", "intermezzo-test/2\nabc 100\nand a long text"] {
         fs::write(&partial, killed).unwrap();
         FORMAT.writer(&path).unwrap().write("x").unwrap();

@@ -65,7 +65,7 @@ impl Candidates<'_> {
         }
     }
 
-    /// Returns `true` if all of them are enabled and none has expired.
+    /// Returns `true` if all of them are enabled without a time-out.
     #[inline(always)]
     pub fn are_enabled(self) -> bool {
         matches!(self, Candidates::Word { .. })

@@ -1,4 +1,4 @@
-//! The execution that has ended, as seen by searches that learn from executions.
+//! The execution that has ended, for searches that learn from executions.
 
 use crate::record::{Event, Task};
 use crate::schedule::{Choice, ChoiceKind};
@@ -28,8 +28,8 @@ impl CompletedExecution<'_> {
         self.choices.iter().filter(about_tasks).count()
     }
 
-    /// Returns the number of steps from the first choice on. In any execution whose tasks take the same steps there can
-    /// be at most this many choices between tasks.
+    /// Returns the number of steps from the first choice on. An execution whose tasks take the same steps has at most
+    /// this many choices between tasks.
     pub fn steps_since_choice(&self) -> usize {
         let steps = self.trace.steps();
         let before = steps.iter().take_while(|step| step.choices_end == 0);
@@ -37,8 +37,8 @@ impl CompletedExecution<'_> {
     }
 }
 
-/// Returns the operation at whose schedule point each step from `from` on began, with the step's number. The first step
-/// of an execution precedes all schedule points and has no such operation.
+/// Returns the operation with which each step from `from` on began, with the step's number. The first step of an
+/// execution precedes all schedule points and has no such operation.
 pub fn operations<'a>(
     events: &'a [Event],
     trace: &'a Trace,

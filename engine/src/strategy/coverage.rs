@@ -1,17 +1,18 @@
-//! Coverage: the executions that a search has run, and so the meaning of a pass.
+//! Coverage: the executions that a search has run, which determine what a pass means.
 
 use super::RankBound;
 use crate::serial::{Deserialize, Serialize};
 use crate::words::plural;
 use std::fmt;
 
-/// The executions that were run, and so the meaning of a pass.
+/// The executions that were run, which determine what a pass means.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Coverage {
-    /// Every schedule of the stated environment. `Report::limits` says what that leaves out.
+    /// Every schedule of the stated environment. `Report::limits` lists what that leaves out.
     Exhaustive,
-    /// Every execution within all the bounds that are given. If none is given, `reason` says what was left out.
+    /// Every execution within all the bounds that are given. If none is given, `reason` tells why executions were left
+    /// out.
     Bounded {
         /// Every execution with at most this many preemptions was run.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -19,10 +20,10 @@ pub enum Coverage {
         /// Every execution with at most this many delays was run.
         #[serde(skip_serializing_if = "Option::is_none")]
         delays: Option<u32>,
-        /// Every execution was run that takes the default at each choice after this many.
+        /// Every execution that takes the default at each choice after this many was run.
         #[serde(skip_serializing_if = "Option::is_none")]
         depth: Option<u32>,
-        /// Every execution within these bounds of a ranked search was run, if that says more.
+        /// Every execution within these bounds of a ranked search was run, if that adds anything to the other bounds.
         #[serde(skip_serializing_if = "Option::is_none")]
         rank: Option<RankBound>,
         /// The reason why the search ended there, if it did not end by itself.
@@ -100,7 +101,7 @@ impl Coverage {
                 rank: None,
                 reason: None,
             },
-            // Without any bound nothing was completed, at no depth.
+            // Without any bound, nothing was completed at any depth.
             Coverage::Bounded {
                 preemptions,
                 delays,
@@ -139,8 +140,8 @@ impl Coverage {
         }
     }
 
-    /// Returns the coverage in words, to be shown with findings or their absence. For a replay, the text says whether it
-    /// found anything.
+    /// Returns the coverage in words, to be shown with findings or their absence. For a replay without a finding, the
+    /// text says so.
     pub fn with_findings(&self, any: bool) -> String {
         match self {
             Coverage::Replayed { .. } if !any => format!("{self}, and nothing was found"),

@@ -1,10 +1,10 @@
-//! The interface between the engine and its searches: a [`Strategy`] prescribes the first choices of the next execution,
-//! and is asked for the choices that follow.
+//! The interface between the engine and its searches: a [`Strategy`] prescribes the first choices of the next
+//! execution, and is asked for the choices that follow.
 //!
-//! The engine knows strategies by this trait only. The module also has the arguments of a strategy: the choice to be
-//! made ([`ChoicePoint`]), the next operation of a task ([`Operation`]), and the execution that has ended
-//! ([`CompletedExecution`]). It has the results of a strategy, too: its needs ([`Needs`]), its progress ([`Status`]),
-//! and its coverage ([`Coverage`]).
+//! The engine knows strategies by this trait only. The module also defines the arguments of a strategy: the choice to
+//! be made ([`ChoicePoint`]), the next operation of a task ([`Operation`]), and the execution that has ended
+//! ([`CompletedExecution`]). It also defines the results of a strategy: its needs ([`Needs`]), its progress
+//! ([`Status`]), and its coverage ([`Coverage`]).
 
 mod candidates;
 mod completed;
@@ -37,7 +37,7 @@ pub use status::{SoFar, Status};
 use crate::trace::Trace;
 use std::sync::Arc;
 
-/// A function that says whether the time of a search is over.
+/// A function that tells whether the time of a search is over.
 pub type TimeIsOver = Arc<dyn Fn() -> bool + Send + Sync>;
 
 /// A search over the executions of a test, or one worker's share of it.
@@ -53,28 +53,29 @@ pub trait Strategy: Send {
     /// that the next execution must make first. `trace` is the last execution's.
     fn next(&mut self, plan: &mut Plan, trace: &Trace) -> bool;
 
-    /// Returns the alternative to take at a choice beyond the prescribed ones. Returns `None` if there must be no such
-    /// choice: then the execution has departed from its schedule.
+    /// Returns the alternative to take at a choice beyond the prescribed ones. Returns `None` if no such choice should
+    /// exist: then the execution has departed from its schedule.
     fn choose(&mut self, point: &ChoicePoint<'_>) -> Option<u32>;
 
-    /// Called after `choose` has returned `None`. Returns `true` to give up the execution, which then counts and is not a
-    /// finding; `false` if it has departed from its schedule.
+    /// Called after `choose` has returned `None`. Returns `true` to abandon the execution, which then counts and is not
+    /// a finding. Returns `false` if the execution has departed from its schedule.
     fn gives_up(&mut self) -> bool {
         false
     }
 
-    /// Returns what the executions so far cover. `finished` is `true` if `next` has returned `false`.
+    /// Returns the coverage of the executions so far. `finished` is `true` if `next` has returned `false`.
     fn coverage(&self, finished: bool) -> Coverage;
 
     /// Returns the name of the strategy and its progress, for reports.
     fn status(&self, so_far: &SoFar<'_>) -> Status;
 
-    /// Returns what the strategy needs of the engine. Called when the search begins and after each call of `next`.
+    /// Returns the requirements of the strategy on the engine. Called when the search begins and after each call of
+    /// `next`.
     fn needs(&self) -> Needs {
         Needs::default()
     }
 
-    /// Notifies the search that the execution it prepared last has ended and followed its schedule.
+    /// Notifies the search that the last prepared execution has ended and followed its schedule.
     fn finished(&mut self, execution: &CompletedExecution<'_>) {
         let _ = execution;
     }
@@ -87,7 +88,7 @@ pub trait Strategy: Send {
     /// choices, and an empty trace.
     fn retry(&mut self) {}
 
-    /// Gives the search a function that says whether its time is over. A [`next`](Strategy::next) that takes long may
+    /// Gives the search a function that tells whether its time is over. A [`next`](Strategy::next) that takes long may
     /// then give up.
     fn heed_time(&mut self, is_over: &TimeIsOver) {
         let _ = is_over;

@@ -15,7 +15,7 @@ use std::fmt;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Needs {
-    /// `true` if `choose` is called before every step, even with one alternative.
+    /// `true` if `choose` must be called before every step, even if there is only one alternative.
     pub every_step: bool,
     /// The amount of analysis of each execution that `next` needs.
     pub analysis: Analysis,
@@ -27,35 +27,34 @@ pub struct Needs {
     /// `true` if each order of dependent steps is explored, without a bound on preemptions. Then a stale read is not
     /// offered if another order gives the same execution graph without it.
     pub explores_orders: bool,
-    /// `true` if tasks that fairness holds back are alternatives, too. The search then says which of them go
-    /// ([`ChoicePoint::holds`](super::ChoicePoint::holds)), and sees to it that executions end.
+    /// `true` if tasks that fairness holds back are alternatives, too. The search then decides which of them may go
+    /// ([`ChoicePoint::holds`](super::ChoicePoint::holds)), and is responsible for executions to end.
     pub all_listed: bool,
-    /// `true` if executions come in order of their preemptions.
+    /// `true` if executions are run in order of their preemptions.
     pub in_order: bool,
-    /// `true` if the search cannot continue past an execution that departed from its schedule each time.
+    /// `true` if the search cannot continue after an execution that departed from its schedule in every attempt.
     pub replays_exactly: bool,
-    /// The reason why the search gives way, if it does: its plan is no longer reliable, or it does not end. A weaker
-    /// reduction, which leaves out less, or a search with a bound then begins.
+    /// The reason why the search must be replaced, if there is one: its plan is no longer reliable, or it does not end.
+    /// A weaker reduction, which leaves out less, or a search with a bound then takes over.
     pub fallback: Option<FallbackReason>,
 }
 
-/// The reason why a reduction gives way to a weaker one.
+/// The reason why a reduction is replaced by a weaker one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FallbackReason {
     /// An execution failed or was cut short: the rest of it is unknown.
     CutShort,
-    /// Two tasks have one number in two executions.
+    /// Different tasks have the same number in two executions.
     TasksOfOneNumber,
-    /// Variables were taken to be different, and turned out to be the same.
+    /// Variables that were assumed to be different turned out to be the same.
     SameVariable,
     /// Fairness holds back the task that should go first.
     HeldBack,
-    /// In a search within a bound, the cost of a switch depends on steps that commute: fairness holds back a task, or time
-    /// ends the wait of the task that ran last while another can go, too.
+    /// In a search within a bound, the cost of a switch depends on steps that commute: fairness holds back a task, or
+    /// time ends the wait of the task that ran last while another can go, too.
     FairWithinBound,
-    /// Fairness holds back a task, and virtual time passes. Whether it holds a task back, and when time passes, depends on
-    /// steps that commute.
+    /// Fairness holds back a task, and virtual time passes. Both depend on the order of steps that commute.
     FairInTime,
     /// A planned sequence of steps cannot be compared with another.
     Incomparable,
@@ -69,7 +68,8 @@ impl FallbackReason {
     /// Returns the strongest reduction that may take over.
     pub fn sound(self) -> SoundReduction {
         match self {
-            // The effect of an operation, or its cost, then depends on more than those that it shares something with.
+            // The effect of an operation, or its cost, then depends on more than the operations with which it shares an
+            // object.
             FallbackReason::NothingNew | FallbackReason::FairWithinBound | FallbackReason::FairInTime => {
                 SoundReduction::Caching
             }

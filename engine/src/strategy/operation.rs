@@ -1,4 +1,4 @@
-//! The next operation of a task, as searches see it.
+//! The next operation of a task, for searches.
 
 use crate::site::Site;
 use intermezzo_sdk::{SyncVar, SyncVarOp, TaskId};

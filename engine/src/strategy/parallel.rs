@@ -14,9 +14,9 @@ pub enum Idle {
     Over,
 }
 
-/// A search that several workers share. Together they run what one worker would run alone, each execution once.
+/// A search that several workers share. Together they run the executions that one worker would run, each of them once.
 pub trait Parallel {
-    /// Makes the strategy of another worker on the same search.
+    /// Returns a strategy for another worker on the same search.
     fn split(&mut self) -> Box<dyn Strategy>;
 
     /// Waits for work that another worker may give away, after `next` has returned `false`. Returns `true` if `next`
@@ -38,8 +38,8 @@ pub trait Parallel {
     /// Stops handing out work to any worker, and wakes all waiting workers so that they finish.
     fn stop(&mut self);
 
-    /// Returns the position at which the work begins that `next` has acquired since the last call. Returns `None` if it
-    /// continued its own work. The executions of such a segment are consecutive in search order.
+    /// Returns the position at which the work that `next` has acquired since the last call begins. Returns `None` if
+    /// `next` continued its own work. The executions of such a segment are consecutive in search order.
     fn segment(&mut self) -> Option<SearchPosition> {
         None
     }

@@ -1,4 +1,4 @@
-//! A search of which several processes explore a share each, without talking to each other.
+//! A search that is divided among processes, each of which explores a share without communicating with the others.
 
 use crate::schedule::Choice;
 use crate::serial::Deserialize;
@@ -7,10 +7,10 @@ use serde::{Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
 
-/// The most shares of a search: more than there are machines in a cluster that runs tests.
+/// The maximum number of shares of a search: more than a cluster that runs tests has machines.
 const SHARES_MAX: u32 = 4096;
 
-/// The most divisions within each other. Each is of at least two shares, so there is no need for more.
+/// The maximum number of nested divisions. Each has at least two shares, so more are not needed.
 const LEVELS_MAX: usize = 12;
 
 /// One of the shares into which a search is divided: the third of eight is `3/8`.
@@ -29,7 +29,7 @@ const LEVELS_MAX: usize = 12;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Partition {
-    /// The outermost division first; those that are not used are equal.
+    /// The divisions, outermost first. Unused ones are all zero, so that equal partitions compare equal.
     levels: [Level; LEVELS_MAX],
     depth: u8,
 }
@@ -99,10 +99,10 @@ impl Partition {
         Some(u32::from(level.total))
     }
 
-    /// Returns `true` if pieces are dealt to the shares of the division with this number, and the share that this one
-    /// is, or is a part of, gets the piece with this number, from 0. A division that does not exist has one share.
+    /// Returns `true` if the piece with this number, from 0, belongs to this share in the division with this number.
+    /// Pieces are dealt to the shares of a division in turn. A division that does not exist has one share.
     ///
-    /// Each round begins one share later, because pieces at the beginning of a round tend to be larger.
+    /// Each round of dealing begins one share later, because pieces at the beginning of a round tend to be larger.
     pub fn gets_at(&self, level: usize, piece: u64) -> bool {
         let Some(level) = self.levels[..usize::from(self.depth)].get(level) else {
             return true;
@@ -111,7 +111,7 @@ impl Partition {
         (piece + piece / total) % total == u64::from(level.number - 1)
     }
 
-    /// Returns `true` if pieces are dealt to all shares, and this one gets the piece with this number, from 0.
+    /// Returns `true` if the piece with this number, from 0, belongs to this share in all its divisions.
     ///
     /// The pieces of a share are dealt to its own shares, in order.
     pub fn gets(&self, mut piece: u64) -> bool {
@@ -173,11 +173,11 @@ impl Serialize for Partition {
     }
 }
 
-/// A search of which several processes explore a share each.
+/// A search of which each of several processes explores a share.
 ///
-/// All shares together run what one search would run. The division is a function of the executions themselves, so the
-/// processes need not talk. To find the boundaries of its share, a search may have to run executions that belong to
-/// another one. These do not count.
+/// All shares together run the executions that one search would run. The division is a function of the executions
+/// themselves, so the processes need not communicate. To find the boundaries of its share, a search may have to run
+/// executions that belong to another one. These do not count.
 pub trait Partitioned {
     /// Restricts the search to this share. Called before the first `next`.
     fn keep_to(&mut self, partition: Partition);

@@ -2,16 +2,16 @@
 
 use crate::schedule::{Choice, ChoiceKind};
 
-/// The choices of the last execution, to be changed into those that the next one must make first.
+/// The choices of the last execution, which a search changes into those that the next one must make first.
 ///
-/// It counts the choices that stay the same. The engine's knowledge about that part of the last execution also holds for
-/// the next one.
+/// It counts the choices that stay the same. The engine's knowledge about that part of the last execution also holds
+/// for the next one.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
     choices: Vec<Choice>,
     /// The number of choices, from the first, that are the last execution's.
     kept: usize,
-    /// The number of choices that choose a value, and not a task.
+    /// The number of choices that are not about tasks.
     values: usize,
     /// `true` if nothing is known of the last execution, not even the part before its first choice.
     forgotten: bool,
@@ -24,8 +24,8 @@ impl Plan {
         &self.choices
     }
 
-    /// Returns the choices if one of them chooses a value, and none otherwise. Then the choices of steps need not be
-    /// searched.
+    /// Returns the choices if one of them is not about tasks, and an empty slice otherwise. So callers that need only
+    /// such choices can skip the search.
     #[inline(always)]
     pub fn choices_with_values(&self) -> &[Choice] {
         match self.values {
@@ -46,8 +46,7 @@ impl Plan {
         self.forgotten = true;
     }
 
-    /// Returns `true` if nothing is known of the last execution, and resets the mark: it is asked once for each
-    /// execution.
+    /// Returns `true` if nothing is known of the last execution, and resets the mark. Called once for each execution.
     pub(crate) fn take_forgotten(&mut self) -> bool {
         std::mem::take(&mut self.forgotten)
     }
@@ -88,7 +87,7 @@ impl Plan {
         self.values = count_values(choices);
     }
 
-    /// Marks all choices as those of the last execution: an execution begins or has ended.
+    /// Marks all choices as those of the last execution, which has just ended.
     pub fn settle(&mut self) {
         self.kept = self.choices.len();
     }

@@ -1,4 +1,4 @@
-//! A choice to be made, as searches see it.
+//! A choice to be made, for searches.
 
 use super::Operation;
 use crate::record::{Event, Task, TaskSet, Vars};
@@ -12,9 +12,10 @@ use intermezzo_sdk::{SyncVar, TaskId};
 pub struct Hold {
     /// The task that is held back.
     pub task: u32,
-    /// The enabled task in whose favour it is held back; `None` if the reason is another one.
+    /// The enabled task in whose favour it is held back; `None` if there is another reason.
     pub awaited: Option<u32>,
-    /// The steps of `task` that ended with a yield that counts, since `awaited` was first seen at one.
+    /// The steps of `task` that ended with a yield that counts, from the first such step of any task after which
+    /// `awaited` was enabled.
     pub yields: Vec<u32>,
 }
 
@@ -28,11 +29,11 @@ pub struct ChoicePoint<'a> {
     pub alternatives: u32,
     /// The number of choices that the execution has made.
     pub choices: usize,
-    /// `true` if fairness is active: then the enabled tasks depend on more than the positions of the tasks.
+    /// `true` if fairness is active: then the alternatives depend on more than the positions of the tasks.
     pub fair: bool,
-    /// `true` if the order of steps that commute may matter. Fairness holds back an enabled task at this
-    /// point; or no task could continue, time has passed, and that ended the wait of the task that ran last while another
-    /// task can go, too. Of use only at points that choose a task.
+    /// `true` if the order of steps that commute may matter. This is so if fairness holds back an enabled task at this
+    /// point. It is also so if no task could continue, time has passed, and that ended the wait of the task that ran
+    /// last while another task can go, too. Only meaningful at points that choose a task.
     pub order_matters: bool,
     /// The alternatives that fairness holds back. Empty unless the strategy needs them
     /// ([`Needs::all_listed`](super::Needs::all_listed)).
@@ -61,7 +62,7 @@ pub struct ChoicePoint<'a> {
 }
 
 impl ChoicePoint<'_> {
-    /// `true` if every alternative but 0 preempts a task in a region in which its preemptions are preferred.
+    /// Returns `true` if every alternative but 0 preempts a task in a region in which its preemptions are preferred.
     pub fn is_preferred(&self) -> bool {
         self.preempts && self.tasks[self.running.0 as usize].preferred
     }
@@ -87,8 +88,7 @@ impl ChoicePoint<'_> {
         self.enabled.contains(task)
     }
 
-    /// Returns the key that the task of this alternative waits for, if it would continue by a time-out. Something else
-    /// may still wake the task.
+    /// Returns the key that this task waits for, if it would continue by a time-out. Its gate may still open first.
     pub fn waits_for(&self, task: u32) -> Option<Key> {
         if self.enabled.contains(task) && !self.expired.contains(task) {
             return None;

@@ -5,18 +5,18 @@ use crate::serial::{Deserialize, Serialize};
 
 /// The position of an execution in the order in which a single worker runs the executions of a search.
 ///
-/// Several workers run executions in another order. By their positions, the findings are put back into search order.
+/// Several workers run executions in another order. The positions are used to restore the search order of the findings.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct SearchPosition {
     /// The round of an iterative search: its bound.
     round: u32,
-    /// The alternatives taken: executions below a choice follow it in this order.
+    /// The alternatives taken. Executions are ordered by the first alternative that differs.
     path: Vec<u32>,
 }
 
 impl SearchPosition {
-    /// Returns a position by the alternatives that an execution takes. The first alternative that differs decides; all
-    /// of an earlier round come first.
+    /// Returns the position of an execution that makes these choices. The first alternative that differs decides; all
+    /// executions of an earlier round come first.
     pub fn of_choices(round: u32, choices: &[Choice]) -> SearchPosition {
         SearchPosition {
             round,
@@ -24,7 +24,7 @@ impl SearchPosition {
         }
     }
 
-    /// Returns a position by number.
+    /// Returns the position of the execution with this number.
     pub fn of_number(number: u64) -> SearchPosition {
         SearchPosition {
             round: 0,

@@ -1,5 +1,5 @@
-//! The bounds of a ranked search: preemptions, variables, variables of one place, and tasks; and the probability that one
-//! of the tasks' orders was missed.
+//! The bounds of a ranked search: preemptions, variables, variables of one place, and tasks; and the probability that
+//! an order of the tasks was missed.
 
 use crate::serial::{Deserialize, Serialize};
 use crate::words::plural;
@@ -16,17 +16,18 @@ pub struct RankBound {
     /// Executions whose preemptions count against at most this many variables; `None` for any number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variables: Option<u32>,
-    /// The unit in which these variables are counted.
+    /// The way in which elements of arrays are counted as variables.
     #[serde(default, skip_serializing_if = "Arrays::is_default")]
     pub arrays: Arrays,
-    /// Executions whose preemptions count only against the first variables of each place, of this many; `None` for any.
-    /// The variables of a place are those of one kind that the execution used first there.
+    /// Executions whose preemptions count only against the first variables of each place, at most this many; `None` for
+    /// any. The variables of a place are those of one kind whose first use was there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub per_place: Option<u32>,
-    /// All groups of this many tasks went in every order; `None` if any task went wherever another could not.
+    /// Every group of this many tasks was run in every order of priorities; `None` if any task may go where the running
+    /// one cannot continue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threads: Option<u32>,
-    /// The greatest probability that some order of that many tasks was missed; `None` if none was. In JSON, the
+    /// An upper bound on the probability that an order of that many tasks was missed; `None` if none was. In JSON, the
     /// probability that none was.
     #[serde(
         default,
@@ -103,7 +104,7 @@ pub enum Arrays {
 }
 
 impl Arrays {
-    /// All values, with their names in settings.
+    /// All values, with their names in the settings.
     pub const ALL: [(&'static str, Arrays); 2] = [("elements", Arrays::Elements), ("whole", Arrays::Whole)];
 
     /// Returns `true` if each element counts by itself.
@@ -112,7 +113,7 @@ impl Arrays {
     }
 }
 
-/// A probability strictly between 0 and 1, with six digits.
+/// A probability strictly between 0 and 1, with six decimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Epsilon {
     millionths: u32,

@@ -2,7 +2,7 @@
 
 use crate::schedule::Choice;
 
-/// The executions so far.
+/// The executions that the exploration has run so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SoFar<'a> {
     /// The number of executions, of all workers.
@@ -27,15 +27,16 @@ pub struct Status {
     pub reduction: &'static str,
     /// The number of executions that showed nothing new.
     pub redundant: u64,
-    /// The number of executions that showed nothing because a loop waited for something that could not happen.
+    /// The number of blocked executions, which showed nothing because a loop waited for something that could not
+    /// happen.
     pub blocked: u64,
     /// The completed fraction of the search, from 0 to 1; `None` if it cannot be estimated.
     pub progress: Option<f64>,
     /// Other remarks for the reader of the report.
     pub notes: Vec<String>,
-    /// In a search made up of several: the one that drew the last execution.
+    /// In a search that consists of several: the one that drew the last execution.
     pub drawn_by: Option<String>,
-    /// In a search made up of several: the number of executions that each drew.
+    /// In a search that consists of several: the number of executions that each drew.
     pub draws: Vec<(String, u64)>,
     /// The number of executions drawn in addition to an exhaustive search. A search that takes over begins after these.
     pub drawn: u64,
@@ -44,7 +45,7 @@ pub struct Status {
 }
 
 impl Status {
-    /// Returns the status of a search of which only the name is known.
+    /// Returns a status with this name, and nothing else.
     pub fn named(name: impl Into<String>) -> Status {
         Status {
             name: name.into(),

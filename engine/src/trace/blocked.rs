@@ -44,7 +44,7 @@ impl Trace {
     fn waiting(&self, tasks: &[Task]) -> impl Iterator<Item = Blocked> {
         tasks.iter().zip(0..).filter_map(|(task, number)| {
             let pending = &task.pending;
-            // What began at rest waits for what another task of its group waits for.
+            // A task that began at rest waits for the same as another task of its group.
             let waits = task.status != Status::Ended && !task.begun_at_rest;
             let access = pending.access;
             (waits && pending.visible && pending.gates != 0).then(|| Blocked {
@@ -59,8 +59,8 @@ impl Trace {
         })
     }
 
-    /// Returns the operations that are blocked at this point of the execution, each with the steps that it could have
-    /// preceded. `is_enabled` returns `true` for a task that can continue.
+    /// Returns the operations that are blocked at this point of the execution, each with the steps before which it
+    /// could have happened. `is_enabled` returns `true` for a task that can continue.
     pub fn blocked_so_far(
         &self,
         tasks: &[Task],
@@ -77,7 +77,7 @@ impl Trace {
         self.ending
     }
 
-    /// Returns the operations that never happened in it.
+    /// Returns the operations that were blocked at its end.
     pub fn blocked(&self) -> &[Blocked] {
         &self.blocked
     }
@@ -91,7 +91,7 @@ impl Trace {
         head
     }
 
-    /// Returns the steps that a blocked operation could have preceded.
+    /// Returns the steps before which a blocked operation could have happened.
     pub fn races_of_blocked(&self, blocked: &Blocked) -> Vec<usize> {
         let head = self.head_of(blocked);
         let mut steps = Vec::new();

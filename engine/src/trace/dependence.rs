@@ -5,7 +5,7 @@ use crate::serial::{Deserialize, Serialize};
 pub use intermezzo_sdk::Class;
 use intermezzo_sdk::{SyncVar, SyncVarOp};
 
-/// A unit of a footprint: one aspect of a variable, or something that all tasks share.
+/// An element of a footprint: one aspect of a variable, or something that all tasks share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Key(u32);
 
@@ -61,7 +61,7 @@ impl Key {
         self.0 as usize
     }
 
-    /// Returns the variable, if the key is of one.
+    /// Returns the variable, if the key belongs to one.
     #[inline(always)]
     pub fn var(self) -> Option<u32> {
         self.0.checked_sub(Key::SHARED).map(|aspect| aspect / 2)
@@ -98,7 +98,7 @@ impl StepAccess {
 #[inline(always)]
 pub fn conflict(a: &[StepAccess], b: &[StepAccess]) -> bool {
     match (a, b) {
-        // Mostly both are one access, for which no loop is needed.
+        // Usually both are one access, for which no loop is needed.
         ([x], [y]) => x.conflicts(*y),
         _ => a.iter().any(|x| b.iter().any(|y| x.conflicts(*y))),
     }

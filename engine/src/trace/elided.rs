@@ -1,9 +1,9 @@
-//! Elided rounds of loops: they count as not having happened, though their steps were added to the trace before that
+//! Elided rounds of loops: they count as not having happened, although their steps were added to the trace before that
 //! was known. The papers call such a round a pure iteration.
 //!
-//! When a round fails, all steps from its first one on are undone and added again without the round's events. A step that
-//! loses all of its events stays as an empty one. If the search backtracks to a point before the round's end, the round
-//! has not failed yet, and its events are added again in the same way. For this, a record of each step is kept.
+//! When a round fails, all steps from its first one on are undone and added again without the round's events. A step
+//! that loses all of its events remains as an empty one. If the search backtracks to a point before the round's end,
+//! the round has not failed yet, and its events are added again in the same way. So a record of each step is kept.
 //!
 //! The races of an elided operation remain: if it had come earlier, it might have had another result.
 
@@ -173,7 +173,7 @@ impl Trace {
         self.elided.is_some()
     }
 
-    /// Returns the rounds that count as not having happened, in the order in which they failed.
+    /// Returns the elided rounds, in the order in which they failed.
     pub fn elided_rounds(&self) -> &[ElidedRound] {
         self.elided.as_ref().map_or(&[], |elided| &elided.rounds)
     }

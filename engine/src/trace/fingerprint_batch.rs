@@ -1,4 +1,4 @@
-//! Traces that wait to be counted.
+//! Fingerprints that wait to be counted.
 
 use super::fingerprints::{Fingerprints, SHARDS, shard_of};
 
@@ -6,7 +6,7 @@ use super::fingerprints::{Fingerprints, SHARDS, shard_of};
 ///
 /// A large table is not in the processor's caches, and fingerprints are scattered over it. Inserted one by one, each
 /// would wait for memory. So many are inserted together, and the processor can request all their places at once. Each
-/// worker has its own batch, because otherwise the workers would contend for the parts with every execution.
+/// worker has its own batch, because otherwise the workers would contend for the parts after every execution.
 #[derive(Default)]
 pub struct FingerprintBatch {
     waiting: [Vec<u128>; SHARDS],

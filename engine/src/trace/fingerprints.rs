@@ -37,10 +37,10 @@ pub type ByFingerprint = BuildHasherDefault<Itself>;
 /// A part of the table.
 type Shard<V> = HashMap<u128, V, ByFingerprint>;
 
-/// A map from fingerprints to values, up to a number of them.
+/// A map from fingerprints to values, with a limit on its size.
 ///
-/// It has locks around std's tables, and uses no concurrent map from another crate. Such maps depend on crates that users
-/// test with this one, and these could then not be patched to use it.
+/// It has locks around std's tables, and does not use a concurrent map from another crate. Such maps depend on crates
+/// that users test with intermezzo, and these could then not be patched to use it.
 pub struct Fingerprints<V> {
     shards: [Mutex<Shard<V>>; SHARDS],
     count: AtomicUsize,
@@ -48,8 +48,8 @@ pub struct Fingerprints<V> {
     full: AtomicBool,
 }
 
-/// Returns the memory that an entry takes, including the empty part of the table, which doubles when it is seven eighths
-/// full.
+/// Returns the memory that an entry takes, including the empty part of the table, whose size doubles when it is seven
+/// eighths full.
 const fn entry_bytes<V>() -> usize {
     2 * (size_of::<(u128, V)>() + 1)
 }
@@ -70,7 +70,7 @@ impl<V> Fingerprints<V> {
         self.count.load(Ordering::Relaxed)
     }
 
-    /// Forgets all fingerprints. No other worker may use the table meanwhile.
+    /// Forgets all fingerprints. No other worker may use the table in the meantime.
     pub fn clear(&self) {
         for shard in &self.shards {
             locked(shard).clear();
@@ -134,7 +134,7 @@ impl Fingerprints<()> {
         let room = self.most.saturating_sub(self.count());
         for fingerprint in fingerprints.drain(..) {
             if known.len() - before < room {
-                // Nothing may come between two of them that makes the processor wait for the first.
+                // Nothing between two insertions may make the processor wait for the first.
                 known.insert(fingerprint, ());
             } else if !known.contains_key(&fingerprint) {
                 self.full.store(true, Ordering::Relaxed);
@@ -144,10 +144,10 @@ impl Fingerprints<()> {
     }
 }
 
-/// The number of parts of the table with locks of their own; a power of two.
+/// The number of parts of the table, each with its own lock; a power of two.
 pub(super) const SHARDS: usize = 16;
 
-/// Returns the part that a fingerprint belongs to. It is chosen by bits that the part's own table uses last.
+/// Returns the part that a fingerprint belongs to. It is chosen by bits that the part's own table hardly uses.
 #[inline(always)]
 pub(super) fn shard_of(fingerprint: u128) -> usize {
     (fingerprint >> 40) as usize % SHARDS

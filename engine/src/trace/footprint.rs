@@ -1,13 +1,13 @@
-//! The footprint of a step: the keys that it accessed, and those that it may access at another time.
+//! The footprint of a step: the keys that it accessed, and those that it may access in another order of steps.
 
 use super::{Class, Key, NONE, NOTHING, SoundReduction, Step, StepAccess, Trace};
 use intermezzo_sdk::SyncVarOp;
 use smallvec::SmallVec;
 use std::borrow::Cow;
 
-/// A share of a value that a step gave up. Two operations that give up shares commute, unless one of them gives up the
-/// last, and runs the value's destructor. So an operation is another one after a step that leaves one share than before
-/// it.
+/// A share of a value that a step released. Two operations that release shares commute, unless one of them releases the
+/// last share and runs the value's destructor. So a release is a different operation after a step that leaves one share
+/// than before that step.
 #[derive(Clone, Copy)]
 pub(super) struct GivenUp {
     step: u32,
@@ -15,7 +15,7 @@ pub(super) struct GivenUp {
     key: Key,
     /// The number of shares left.
     left: u64,
-    /// `true` if the operation depends on the counts in any case, and not only if it gives up the last share.
+    /// `true` if the operation depends on the counts in any case, and not only if it releases the last share.
     decides: bool,
 }
 
@@ -34,8 +34,7 @@ impl GivenUp {
 }
 
 impl Trace {
-    /// Returns the footprint of a step, without accesses that merely follow from another step and need no order of
-    /// their own.
+    /// Returns the footprint of a step, without accesses that need no order of their own.
     #[inline(always)]
     pub fn footprint(&self, step: usize) -> &[StepAccess] {
         let end = self
@@ -68,8 +67,8 @@ impl Trace {
         footprint
     }
 
-    /// Adds the ends of tasks that wait for the end of the step's task: they belong to whichever of these steps is the
-    /// last.
+    /// Adds the ends of tasks that were joined on the way to the end of the step's task: they belong to whichever of
+    /// these steps is the last.
     #[cold]
     fn add_ends(&self, step: usize, footprint: &mut SmallVec<[StepAccess; 2]>) {
         let Step { task, stands, .. } = self.steps[step];
@@ -90,7 +89,8 @@ impl Trace {
         }
     }
 
-    /// Passes `tell` the footprint of a step as if failed operations had succeeded: at another time they may succeed.
+    /// Passes to `tell` the footprint of a step as if failed operations had succeeded, because in another order they
+    /// may succeed.
     #[inline(always)]
     pub fn with_possible_footprint<R>(&self, step: usize, tell: impl FnOnce(&[StepAccess]) -> R) -> R {
         if self.has_fixed_footprints() && !self.fails(step) {
@@ -99,8 +99,8 @@ impl Trace {
         tell(&self.possible_footprint(step))
     }
 
-    /// Returns `true` if the footprints that [`with_possible_footprint`](Self::with_possible_footprint) passes on depend
-    /// on no later step.
+    /// Returns `true` if the footprints that [`with_possible_footprint`](Self::with_possible_footprint) passes on
+    /// depend on no later step.
     pub fn has_fixed_footprints(&self) -> bool {
         self.sound < SoundReduction::Caching && self.elided.is_none()
     }
@@ -119,12 +119,12 @@ impl Trace {
         }
     }
 
-    /// Notes that the current step only reads counts because it failed to change them.
+    /// Notes that the current step only reads counts, because it failed to change them.
     pub fn fail_to_count(&mut self) {
         self.failed_counts.push(self.steps.len() as u32);
     }
 
-    /// Notes that the current step gives up a share of the value with these counts, and that `left` shares remain.
+    /// Notes that the current step releases a share of the value with these counts, and that `left` shares remain.
     /// `decides` is `true` if the operation depends on the counts in any case.
     pub fn give_up_share(&mut self, var: u32, left: u64, decides: bool) {
         self.given_up.push(GivenUp {
@@ -135,14 +135,14 @@ impl Trace {
         });
     }
 
-    /// Returns `true` if a step gives up a share of a value whose destructor runs code.
+    /// Returns `true` if a step releases a share of a value whose destructor runs code.
     #[inline(always)]
     pub fn gives_up_share(&self, step: usize) -> bool {
         !self.given_up.is_empty() && self.given_up_in(step).next().is_some()
     }
 
-    /// Returns `true` if a step left one share of a value, and an operation with this footprint gives such a share up.
-    /// It then runs the value's destructor, which it would not have run before the step.
+    /// Returns `true` if a step left one share of a value, and an operation with this footprint releases that share.
+    /// The operation then runs the value's destructor, which it would not have run before the step.
     #[inline(always)]
     pub fn makes_last(&self, step: usize, footprint: &[StepAccess]) -> bool {
         !self.given_up.is_empty()
@@ -151,9 +151,10 @@ impl Trace {
                 .any(|share| share.left == 1 && footprint.contains(&share.access()))
     }
 
-    /// Returns `true` if the shares that such a step left are certain to be more where only some of the steps from `from` on
-    /// were taken before it: those for which `is_taken`, and as many others that access the count as `others` returns. More
-    /// steps that give up a share are left out than others are taken, and none is left out that makes one.
+    /// Returns `true` if such a step certainly leaves more shares when only some of the steps from `from` on are taken
+    /// before it: those for which `is_taken` returns `true`, and as many others that access the count as `others`
+    /// returns. That is so if more releases are left out than others are taken, and no step that creates a share is
+    /// left out.
     pub fn leaves_more(
         &self,
         step: usize,
@@ -182,10 +183,10 @@ impl Trace {
             .all(leaves_more)
     }
 
-    /// Returns the first access of a step that gave up the last share of a value, if the step `earlier` gave up a share
-    /// of that value, too. Before that step, the share would not have been the last: no destructor would have run. An
-    /// earlier change of the weak count leaves it the last. Returns `None` for an operation that depends on the counts
-    /// in any case.
+    /// Returns the first access of a step that released the last share of a value, if the step `earlier` released a
+    /// share of that value, too. Before `earlier`, the share would not have been the last, and no destructor would have
+    /// run. If `earlier` only changed the weak count, the share would still have been the last. Returns `None` for an
+    /// operation that depends on the counts in any case.
     pub fn without_destructor(&self, step: usize, earlier: usize) -> Option<StepAccess> {
         let gives_up = |key: Key| self.given_up_in(earlier).any(|share| share.key == key);
         let is_last = |share: &GivenUp| share.left == 0 && !share.decides && gives_up(share.key);

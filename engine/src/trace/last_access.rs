@@ -1,5 +1,5 @@
-//! Queries about variables, for searches that count preemptions by variable: the variable that a task accessed last,
-//! whether several tasks share one, and its identity in every execution of the trace.
+//! Queries about variables, for searches that count preemptions by variable: the last variable that a task accessed,
+//! whether several tasks share a variable, and its identity in every execution of the trace.
 
 use super::hash::{hash64, hash128};
 use super::{Class, Key, KeyAccess, NONE, Trace};
@@ -8,8 +8,8 @@ use intermezzo_sdk::SyncVarOp;
 impl Trace {
     /// Returns the variable that a task accessed last; `None` before its first access.
     ///
-    /// Creating, beginning, ending and joining tasks are no accesses, nor are choices and the calls and returns of
-    /// operations, because they have no schedule point.
+    /// Creating, beginning, ending and joining tasks do not count as accesses, because they have no schedule point.
+    /// Neither do choices, and the calls and returns of operations.
     pub fn last_accessed(&self, task: u32) -> Option<u32> {
         let mut at = self.head(task);
         while at != NONE {
@@ -22,7 +22,7 @@ impl Trace {
         None
     }
 
-    /// Returns `true` if two tasks accessed the variable, and one of them did not merely read it.
+    /// Returns `true` if several tasks accessed the variable, and one of them did more than read it.
     pub fn is_shared(&self, var: u32) -> bool {
         let mut tasks = self.accesses_of(var).map(|(task, _)| task);
         let first = tasks.next();
@@ -30,13 +30,14 @@ impl Trace {
         by_others && self.accesses_of(var).any(|(_, class)| class != Class::Read)
     }
 
-    /// Returns a number for the position of the execution when it was preempted after accesses to these variables while
-    /// this task could continue. All executions of the trace in which that is so have the same number.
+    /// Returns a number for the state of the execution, together with the variables against which its preemptions
+    /// count, and the task that could continue. It is the same in all executions of the trace for which these are the
+    /// same.
     pub fn state_fingerprint(&self, vars: &[u32], going_on: Option<u32>) -> u128 {
         self.fingerprint().wrapping_add(self.context_hash(vars, going_on))
     }
 
-    /// Returns what these variables and this task add to the fingerprint of a state.
+    /// Returns the number that these variables and this task add to the fingerprint of a state.
     fn context_hash(&self, vars: &[u32], going_on: Option<u32>) -> u128 {
         let sum = |sum: u64, &var: &u32| sum.wrapping_add(self.signature(var));
         let going_on = going_on.map_or(u64::MAX, |task| {
@@ -51,15 +52,15 @@ impl Trace {
         last.map_or(0, |last| self.steps[last].fingerprint)
     }
 
-    /// Returns the number that identifies a task in all executions, if it did anything: see
+    /// Returns the number that identifies a task in all executions, if it has entries: see
     /// [`lineages`](Self::lineages).
     pub fn lineage(&self, task: u32) -> Option<u64> {
         let task = self.tasks.get(task as usize).filter(|task| task.head != NONE)?;
         Some(task.lineage)
     }
 
-    /// Returns the keys that the first `steps` steps accessed, each with a number that it has in each execution of their
-    /// trace, where it may be another key.
+    /// Returns the keys that the first `steps` steps accessed, each with a number that is the same in each execution of
+    /// their trace. The key itself may differ there.
     pub fn stable_keys(&self, steps: usize) -> impl Iterator<Item = (Key, u64)> + '_ {
         let keys = (0..self.keys.len()).map(Key::at);
         keys.filter_map(move |key| Some((key, self.stable_key(key, steps)?)))

@@ -3,10 +3,10 @@
 use super::{Class, Key, NOTHING, StepAccess, Trace};
 use intermezzo_sdk::SyncVarOp;
 
-/// The effect of an access on a lock.
+/// The effect of an operation on a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Lock {
-    /// It is no lock, or is only inspected.
+    /// The object is not a lock, or the lock is only inspected.
     No,
     /// The access takes the lock, or a share of it.
     Takes,
@@ -24,14 +24,14 @@ pub fn lock(op: SyncVarOp) -> Lock {
     }
 }
 
-/// A task takes a share of a lock, or gives one back.
+/// An operation by which a task takes a share of a lock, or releases one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShareChange {
     /// The step that it belongs to.
     pub step: usize,
     /// The task.
     pub task: u32,
-    /// `true` if it takes a share, `false` if it gives one back.
+    /// `true` if it takes a share, `false` if it releases one.
     pub takes: bool,
 }
 
@@ -50,7 +50,7 @@ impl Trace {
             .then_some(key)
     }
 
-    /// Returns the operations that take or give back shares of a lock, in order.
+    /// Returns the operations that take or release shares of a lock, in order.
     pub fn share_changes(&self, key: Key) -> impl Iterator<Item = ShareChange> + '_ {
         let list = self.keys.get(key.index()).map_or(&[][..], Vec::as_slice);
         list.iter().filter_map(|key_access| {

@@ -1,18 +1,19 @@
 //! The happens-before order of the current execution: its trace.
 //!
-//! An execution is a sequence of *steps*. A step is what happens from one decision about tasks to the next: an
-//! operation of the task chosen, and whatever follows it without a decision. A step has *entries*, one for each event
-//! that other tasks may notice. An entry accesses *keys* (variables, mostly). Two accesses to a key are ordered unless
+//! An execution is a sequence of *steps*. A step is everything from one decision about tasks to the next: an operation
+//! of the chosen task, and whatever follows it without a decision. A step has *entries*, one for each event that other
+//! tasks may notice. An entry accesses *keys*, most of which are variables. Two accesses to a key are ordered unless
 //! they commute. Together with the order within each task that gives the happens-before relation of the execution. Two
 //! executions with the same relation are one *trace* (Mazurkiewicz).
 //!
 //! The relation is kept as vector clocks, one row per entry. The part that stays the same in the next execution,
-//! because the search prescribes the same choices, is not computed again. Instead steps are undone from the end, each
-//! exactly.
+//! because the search prescribes the same choices, is not computed again. Only the other steps are undone, from the
+//! end.
 //!
 //! **Fingerprint.** Each entry adds a number that depends on its task, its index in the task, and the entries that the
 //! key held before. The sum does not depend on the order of steps that commute, so equal traces have equal
-//! fingerprints; 128 bits keep different ones apart. It depends on no name and no address.
+//! fingerprints. With 128 bits, different traces hardly ever have the same one. The sum does not depend on names and
+//! addresses.
 
 mod blocked;
 mod dependence;
@@ -67,10 +68,10 @@ pub enum Analysis {
     Nothing,
     /// Fingerprints.
     Fingerprints,
-    /// Fingerprints, clocks, and the pairs of steps that may be reversed.
+    /// Fingerprints, clocks, and the races: pairs of steps that may be reversed.
     Races,
-    /// The same, and which end of a task each waiting step waited for. Otherwise an end is no entry, because it shows
-    /// nothing new: a join comes after its task's last operation, and joins that nothing follows are left out.
+    /// The same, and the end of a task that each waiting step waited for. Otherwise an end has no entry, because it
+    /// shows nothing new: a join comes after its task's last operation, and joins that nothing follows are left out.
     Waits,
 }
 
@@ -89,7 +90,7 @@ struct Entry {
     key: Key,
 }
 
-/// The entry that is being added, as far as its keys need it.
+/// The data of the entry that is being added.
 #[derive(Clone, Copy)]
 struct NewEntry {
     entry: u32,
@@ -101,7 +102,7 @@ struct NewEntry {
     identity: u64,
 }
 
-/// A task, as far as it has run.
+/// The entries of a task so far.
 #[derive(Clone, Copy, Debug)]
 struct Tracked {
     /// Its last entry, and the number of its entries.
@@ -119,9 +120,10 @@ struct KeyAccess {
     task: u32,
     index: u32,
     class: Class,
-    /// The gates of the variable that were open before, as a waiting operation needs them to have been possible then.
+    /// The gates of the variable that count as open before the access, for operations that wait there: see
+    /// [`TAKES_SHARE`].
     open: Gates,
-    /// The gates that were really open, to be restored.
+    /// The gates that were actually open, to be restored.
     gates: Gates,
     /// The index in the list at which the accesses that commute with this one begin.
     group: u32,
@@ -136,7 +138,7 @@ pub struct Trace {
     steps: Vec<Step>,
     entries: Vec<Entry>,
     accesses: Vec<StepAccess>,
-    /// The accesses of operations that merely follow from another step.
+    /// The accesses of operations that need no order of their own (`APART`).
     followed: Vec<StepAccess>,
     races: Vec<Race>,
     /// The accesses to each key, in order.
@@ -149,7 +151,7 @@ pub struct Trace {
     clocks: order::Clocks,
     /// A buffer for the steps that an operation races with.
     found: Vec<usize>,
-    /// `true` if another entry than the first of the current step brought in further predecessors.
+    /// `true` if an entry of the current step, other than its first, added predecessors.
     joined_late: bool,
     /// The strongest reduction that is sound for all executions so far.
     sound: SoundReduction,
@@ -158,7 +160,7 @@ pub struct Trace {
     blocked: Vec<Blocked>,
     /// The data needed to elide rounds, if any may be elided.
     elided: Option<Box<Elided>>,
-    /// The shares given up of values whose destructors run code, in order.
+    /// The shares that were released of values whose destructors run code, in order.
     given_up: Vec<footprint::GivenUp>,
     /// The steps that only read counts because they failed to change them, in order.
     failed_counts: Vec<u32>,
@@ -187,7 +189,7 @@ impl Trace {
         }
     }
 
-    /// Returns an empty trace with this amount of analysis, in which rounds can be elided if they can here.
+    /// Returns an empty trace with this amount of analysis, in which rounds can be elided if they can be in this one.
     pub fn cleared(&self, detail: Analysis) -> Trace {
         Trace {
             elided: self.elided.is_some().then(Box::default),
@@ -227,7 +229,7 @@ impl Trace {
         before
     }
 
-    /// Notes that only this reduction and weaker ones are sound.
+    /// Notes that no reduction stronger than this one is sound.
     pub fn only(&mut self, sound: SoundReduction) {
         self.sound = self.sound.max(sound);
     }
@@ -239,7 +241,7 @@ impl Trace {
     }
 
     /// Undoes all steps that contain, or come after, a decision beyond the first `choices` choices. Rounds of loops
-    /// that had not failed by then are put back, for which the variables and tasks of the last execution are needed.
+    /// that had not failed by then are restored, which needs the variables and tasks of the last execution.
     pub(crate) fn rewind(&mut self, choices: usize, vars: &Vars, tasks: &[Task]) {
         let beyond = self
             .steps
@@ -324,8 +326,8 @@ impl Trace {
         }
     }
 
-    /// Orders a step as a whole: all its entries come after everything that any of them comes after. But the operations
-    /// of its task after a join belong to whichever step came last.
+    /// Orders a step as a whole: all its entries come after everything that any of them comes after. The exception is
+    /// the operations of its task after a join, which belong to whichever of the joined steps came last.
     #[inline(never)]
     fn make_whole(&mut self, step: usize) {
         let Step { task, entries, .. } = self.steps[step];
@@ -347,9 +349,9 @@ impl Trace {
     #[inline(never)]
     fn add_with_more(&mut self, mut step: Step, end: &StepEnd<'_>) -> Step {
         let begin = end.events_end - end.events.len();
-        // The event that an additional access belongs to. It must be the same in whichever step it occurs: that of the
-        // operation that is about to be recorded, or the task's last one in the step. The end of a task does not count,
-        // because it shows nothing.
+        // The event that an additional access belongs to. It must be the same in whichever step it occurs: the event of
+        // the operation that is about to be recorded, or the task's last event in the step. The end of a task does not
+        // count, because it shows nothing.
         let owner = |aside: &Aside| {
             let own = |event: &Event| event.task == aside.task && event.op != SyncVarOp::TaskEnd;
             let before = aside.events_before.saturating_sub(begin).min(end.events.len());
@@ -364,7 +366,7 @@ impl Trace {
                 true => last().or_else(next),
                 false => next().or_else(last),
             };
-            // There is no event at all where the execution ended before the operation was recorded.
+            // If the execution ended before the operation was recorded, there may be no event at all.
             owner.or_else(any).unwrap_or(end.events.len().saturating_sub(1))
         };
         let owners: SmallVec<[usize; 4]> = end.extra_footprint.iter().map(owner).collect();
@@ -378,7 +380,7 @@ impl Trace {
             let own = own.filter(|(owner, _)| **owner == at).map(|(_, aside)| aside);
             let several: SmallVec<[Extra; 4]>;
             let mine = match end.extra_footprint {
-                // Mostly there is one, and no list is made.
+                // Usually there is one, and no list is needed.
                 [only] if owners[0] == at => std::slice::from_ref(&only.extra),
                 [_] => &[],
                 _ => {
@@ -391,8 +393,8 @@ impl Trace {
         step
     }
 
-    /// Adds an event. If it is `JOIN`, it is a join of a task that was not elided, with no additional accesses, and the
-    /// compiler knows what does not apply to it.
+    /// Adds an event. With `JOIN`, it is a join of a task, not elided and without additional accesses, so that the
+    /// compiler can leave out what does not apply.
     #[inline(always)]
     fn add_event<const JOIN: bool>(
         &mut self,
@@ -435,7 +437,7 @@ impl Trace {
             facts,
             identity: hash64(tracked.lineage, u64::from(index)),
         };
-        // Such a query has an entry with its key all the same, though its footprint is empty.
+        // Such a query nevertheless has an entry with its key, although its footprint is empty.
         let key = Key::of(
             op,
             if class.is_some() || is_false_look {
@@ -475,7 +477,8 @@ impl Trace {
         if op == SyncVarOp::TaskJoin && self.detail == Analysis::Races {
             self.clocks.join(entry, self.head(event.read as u32));
         }
-        // A task ends, and is joined, in whichever step was the last that this waited for: neither shows anything new.
+        // A task ends, or is joined, in the last of the steps that were waited for, whichever that is. So neither shows
+        // anything new.
         if !facts.any(ENDS) {
             step.count(hash128(by.identity, seen, shown << 8 | op as u64));
         }
@@ -504,8 +507,8 @@ impl Trace {
                     continue;
                 }
             };
-            // After a join such an access belongs to the step that came last. So its races cannot be reversed as a
-            // step's.
+            // After a join, such an access belongs to whichever step came last. So its races cannot be reversed like
+            // those of a step.
             let after_join = by.op == SyncVarOp::TaskJoin && access.key.var().is_some();
             if after_join && self.detail >= Analysis::Races && !self.knows_all(by.entry, access) {
                 self.only(SoundReduction::Caching);
@@ -523,8 +526,8 @@ impl Trace {
             .all(|earlier| self.clocks.of(entry, earlier.task) >= earlier.index)
     }
 
-    /// Adds an access to a key: lists it, orders it, and finds its races. Returns what the key showed: the identities
-    /// of the accesses before it with which it does not commute.
+    /// Adds an access to a key: lists it, orders it, and finds its races. Returns the sum of the identities of the last
+    /// accesses before it with which it does not commute.
     #[inline(always)]
     fn add_access(&mut self, step: &Step, by: &NewEntry, access: StepAccess, end: &StepEnd<'_>) -> u64 {
         let key = access.key.index();
@@ -543,11 +546,11 @@ impl Trace {
         if let Some(last) = list[..group as usize].last() {
             seen = last.sum;
             if self.detail >= Analysis::Races && !self.knows_group(by.entry, last, &list[..group as usize]) {
-                // Of a copy, so that `by` itself can stay in registers.
-                self.order_anew(step.begun(), &{ *by }, access, group, end.waited);
+                // A copy is passed, so that `by` itself can stay in registers.
+                self.order_and_find_races(step.begun(), &{ *by }, access, group, end.waited);
             }
         }
-        // A writer that becomes a reader takes its share in the step in which it gives up the lock.
+        // A writer that becomes a reader takes its share in the step in which it releases the lock.
         let takes_share = by.facts.any(TAKES_SHARE) && !self.is_accessed_from(key, step.entries);
         self.keys[key].push(KeyAccess {
             entry: by.entry,
@@ -572,10 +575,11 @@ impl Trace {
         self.keys[key].last().is_some_and(|last| last.entry >= entry)
     }
 
-    /// Returns `true` if an entry comes after all accesses of the group that ends a list, of which this is the last one.
+    /// Returns `true` if an entry comes after all accesses of the group that ends a list, of which this is the last
+    /// one.
     #[inline(always)]
     fn knows_group(&self, entry: u32, last: &KeyAccess, list: &[KeyAccess]) -> bool {
-        // From the last one on: the unknown ones are mostly there, and mostly there are no others.
+        // From the last one backwards: unknown accesses are usually at the end, and usually there is only one access.
         let others = &list[last.group as usize..list.len() - 1];
         self.clocks.knows(entry, last)
             && (others.is_empty() || others.iter().rev().all(|other| self.clocks.knows(entry, other)))

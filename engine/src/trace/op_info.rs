@@ -1,12 +1,12 @@
-//! The trace's knowledge of each kind of operation, in one table, because it is needed for every event.
+//! Properties of each kind of operation, in one table, because they are needed for every event.
 
 use super::{Class, SoundReduction};
 use intermezzo_sdk::SyncVarOp;
 
-/// The trace's knowledge of an operation.
+/// The properties of an operation that the trace needs.
 #[derive(Clone, Copy)]
 pub(super) struct OpInfo {
-    /// The class of its access to its variable, if it has an identifiable cause; `None` if it leaves no trace.
+    /// The class of its access to its variable; `None` if it leaves no trace.
     pub(super) class: Option<Class>,
     /// The strongest reduction that it allows.
     pub(super) sound: SoundReduction,
@@ -14,26 +14,27 @@ pub(super) struct OpInfo {
     traits: u8,
 }
 
-/// It happens only because, and as soon as, another operation made it possible. It has no step of its own, and could
-/// not have come earlier. A wake-up by the environment does not follow.
+/// It happens only because another operation made it possible, and directly after that one. It has no step of its own,
+/// and could not have come earlier. A wake-up by the environment does not have this trait.
 pub(super) const FOLLOWS: u8 = 1;
-/// It needs no order of its own: it follows, or no other task knows what it accesses.
+/// It needs no order of its own: it has the trait `FOLLOWS`, or no other task knows the object that it accesses.
 pub(super) const APART: u8 = 2;
-/// It shows its task what no other event does: a choice, that a task has ended, or that a wake-up was spurious.
+/// It shows its task something that no other event does: a choice, that a task has ended, or that a wake-up was
+/// spurious.
 pub(super) const SHOWS: u8 = 4;
 /// It counts references.
 pub(super) const COUNTS: u8 = 8;
 /// It belongs to whichever step was the last that it waited for, and shows nothing new.
 pub(super) const ENDS: u8 = 16;
-/// It takes a share, which can be taken before any other that is given back in time. The gates do not show whether it
-/// could.
+/// It takes a share. The open gates do not show whether it could have come earlier, because shares that are released in
+/// time do not prevent it.
 pub(super) const TAKES_SHARE: u8 = 32;
 
 impl OpInfo {
-    /// The knowledge of joins.
+    /// The properties of joins.
     pub(super) const JOIN: OpInfo = OpInfo::new(SyncVarOp::TaskJoin);
 
-    /// Returns the knowledge of this operation.
+    /// Returns the properties of this operation.
     #[inline(always)]
     pub(super) fn of(op: SyncVarOp) -> OpInfo {
         TABLE[op as usize]
@@ -51,13 +52,13 @@ impl OpInfo {
         self.traits == 0 && self.class.is_some()
     }
 
-    /// Returns the same for an operation that is known to have no traits, so that the compiler knows it, too.
+    /// Returns the same properties for an operation without traits, so that the compiler knows that it has none.
     #[inline(always)]
     pub(super) fn plain(self) -> OpInfo {
         OpInfo { traits: 0, ..self }
     }
 
-    /// Returns the same operation, if the environment woke it.
+    /// Returns the properties of the same operation if the environment woke it.
     #[cold]
     pub(super) fn environment_wake(self, op: SyncVarOp) -> OpInfo {
         OpInfo {

@@ -29,8 +29,8 @@ impl Clocks {
         self.rows.as_flattened_mut()[4 * at + task as usize] = index;
     }
 
-    /// Makes the row of an entry equal to that of `before`, or fills it with zeros. Rows are mostly short: the copy of
-    /// one whose length is known is a move or two.
+    /// Makes the row of an entry equal to that of `before`, or fills it with zeros. Most rows are short, and copying a
+    /// row of a known length takes only a few instructions.
     #[inline(always)]
     fn copy_row<const WIDTH: usize>(&mut self, entry: u32, before: u32) {
         let (rows, _) = self.rows.as_chunks_mut::<WIDTH>();
@@ -139,7 +139,7 @@ fn latest(mine: [u32; 4], theirs: [u32; 4]) -> [u32; 4] {
 }
 
 impl Trace {
-    /// Returns `true` if an entry happened before another, or is the same.
+    /// Returns `true` if `earlier` happened before `later`, or is the same entry.
     #[inline(always)]
     pub(super) fn known(&self, earlier: u32, later: u32) -> bool {
         later != NONE && {
@@ -148,7 +148,8 @@ impl Trace {
         }
     }
 
-    /// Returns for each task the number of its entries that the task of a step knew of before it; empty if it had none.
+    /// Returns for each task the number of its entries that happened before the previous entry of a step's task, or are
+    /// that entry; empty if there is none.
     #[inline(always)]
     pub fn known_before(&self, step: usize) -> &[u32] {
         let step = &self.steps[step];
@@ -179,15 +180,15 @@ impl Trace {
         a.task == b.task || self.clocks.has(b.stands, a)
     }
 
-    /// Returns for each task the number of its entries that precede a step, or are the entry that stands for it; empty
-    /// if none does.
+    /// Returns for each task the number of its entries that precede a step, or are the entry that represents it; empty
+    /// if there is no such entry.
     #[inline(always)]
     pub fn known_by(&self, step: usize) -> &[u32] {
         self.clocks.row(self.steps[step].stands).as_flattened()
     }
 
-    /// Returns the tasks that did anything, each with a number that identifies it: its creator, and its index among the
-    /// creator's tasks.
+    /// Returns the tasks that have entries, each with a number that identifies it in every execution. It stands for the
+    /// task's creator, and its index among the creator's tasks.
     pub fn lineages(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
         let tasks = self.tasks.iter().enumerate();
         tasks
@@ -200,7 +201,7 @@ impl Trace {
         self.newest as usize >= step
     }
 
-    /// Returns `true` if a step merely stored a value, and accessed nothing else: its task knows no more than before.
+    /// Returns `true` if a step only stored a value, and accessed nothing else: then its task has learned nothing.
     pub fn is_store(&self, step: usize) -> bool {
         let from = self.steps[step].entries as usize;
         let next = self.steps.get(step + 1);
@@ -233,16 +234,15 @@ impl Trace {
         }
     }
 
-    /// Returns whether each of the later steps with that bound has to come after this one; `None` if the bound does not
-    /// decide it.
+    /// Returns `true` if each of the later steps with that bound has to come after this one. Returns `None` if the
+    /// bound does not decide it.
     #[inline(always)]
     pub fn is_known_to_all(&self, step: usize, least: &[[u32; 4]]) -> Option<bool> {
         let Step { task, index, .. } = self.steps[step];
         (index != NOTHING).then(|| least.as_flattened()[task as usize] >= index)
     }
 
-    /// Calls `each` with each of the steps after `earlier`, from `from` on and below `steps`, that `earlier` need not
-    /// [precede](Self::precedes).
+    /// Calls `each` with the steps from `from` on and below `steps` that need not come after `earlier`.
     #[inline(always)]
     pub fn for_each_independent(
         &self,
@@ -258,7 +258,8 @@ impl Trace {
         });
     }
 
-    /// Calls `each` with all these steps, each with `true` if it need not come after `earlier`.
+    /// Calls `each` with the steps from `from` on and below `steps`, and with `true` if the step need not come after
+    /// `earlier`.
     #[inline(always)]
     pub fn for_each_after(
         &self,
@@ -281,7 +282,7 @@ impl Trace {
         self.entries.iter().map(|entry| entry.task).collect()
     }
 
-    /// Returns `true` if an entry happened before another, or is the same.
+    /// Returns `true` if `earlier` happened before `later`, or is the same entry.
     pub fn entry_precedes(&self, earlier: usize, later: usize) -> bool {
         self.known(earlier as u32, later as u32)
     }

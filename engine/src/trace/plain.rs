@@ -1,5 +1,5 @@
-//! Plain steps: one operation without special traits, and nothing else that other tasks may notice. Most steps are plain,
-//! so they are added by a function of their own, to which most of [`Trace::add`] does not apply.
+//! Plain steps: one operation without special traits, and nothing else that other tasks may notice. Most steps are
+//! plain, so there is a faster function that adds them, without the parts of [`Trace::add`] that do not apply.
 
 use super::hash::{hash64, hash128};
 use super::op_info::OpInfo;
@@ -79,7 +79,7 @@ impl Trace {
                     facts,
                     identity,
                 };
-                self.order_anew(begun, &by, access, group, end.waited);
+                self.order_and_find_races(begun, &by, access, group, end.waited);
             }
         }
         self.keys[key].push(KeyAccess {

@@ -6,7 +6,7 @@ use super::{Class, Key, KeyAccess, NONE, NewEntry, StepAccess, Trace};
 use crate::record::Gates;
 use intermezzo_sdk::SyncVarOp;
 
-/// Two dependent steps that nothing orders but their own dependence.
+/// Two dependent steps that are ordered by nothing but their own dependence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Race {
     /// The step that came first.
@@ -28,9 +28,9 @@ impl Trace {
     /// Orders the entry that is being added after the accesses to a key that do not commute with it, and finds its
     /// races. The entry begins a new group at `group` in the key's list, and not all of the group before is known to
     /// happen before it. It now comes after them, and races with those that it could have preceded. `waited` holds the
-    /// gates that let the step begin, if any did. It is a function of its own, to keep the common path short.
+    /// gates at which the step waited, if it did. It is a separate function, to keep the common path short.
     #[inline(never)]
-    pub(super) fn order_anew(
+    pub(super) fn order_and_find_races(
         &mut self,
         step: Begun,
         by: &NewEntry,
@@ -46,7 +46,7 @@ impl Trace {
             if gates == 0
                 && let Some(earlier) = self.only_step(access.key, group)
             {
-                // What it knows of the step may be another entry than the access.
+                // It may already come after the step because of another entry than the access.
                 if !self.known(self.steps[earlier as usize].stands, by.entry) {
                     self.add_race(step, earlier);
                 }
@@ -124,8 +124,8 @@ impl Trace {
             .find(|&entry| self.entries[entry as usize].op == SyncVarOp::TaskEnd)
     }
 
-    /// Finds the steps that a task's end waited for, and that need not have come before the entries known to `knows`:
-    /// had one of them come later, so had the end. They are the last step of the task itself, and the causes of the
+    /// Finds the steps that a task's end waited for and that do not happen before the entry `knows`. If one of them had
+    /// come later, the end would have come later, too. They are the last step of the task itself, and the causes of the
     /// ends of tasks that it joined after that.
     fn causes_of_end(&self, end: u32, knows: u32, found: &mut Vec<usize>) {
         let task = self.entries[end as usize].task;
@@ -149,13 +149,13 @@ impl Trace {
         }
     }
 
-    /// Returns `true` if one of these gates of a key's variable is open if only its accesses in the taken steps had happened.
-    /// Among accesses that do not commute, the taken ones come first.
+    /// Returns `true` if one of these gates of a key's variable would be open if only the accesses in the taken steps
+    /// had happened. Among accesses that do not commute, the taken ones come first.
     pub fn is_gate_open_after(&self, key: Key, gates: Gates, is_taken: impl Fn(usize) -> bool) -> bool {
         let list = self.keys.get(key.index()).map_or(&[][..], Vec::as_slice);
         let taken = |access: &KeyAccess| is_taken(self.entries[access.entry as usize].step as usize);
         let next = list.iter().rposition(taken).map_or(0, |last| {
-            // The ends of a channel that are closed open a gate together.
+            // The senders of a channel open a gate only when all of them are closed.
             let group = list[last].group as usize;
             match list[group..=last].iter().all(taken) {
                 true => last + 1,
@@ -165,14 +165,15 @@ impl Trace {
         list.get(next).is_some_and(|next| next.gates & gates != 0)
     }
 
-    /// Returns the steps with accesses to a key, before `group` in its list, that an operation could have preceded: one
-    /// that knows what `knows` knows, and waits for `gates`. They are those of the latest group that has any; and, if shares
-    /// kept the gate closed since before that group, those of the groups before, too.
+    /// Returns the steps with accesses to a key, before `group` in its list, that could have come after an operation.
+    /// The operation comes after what happens before the entry `knows`, and waits for `gates`. The steps are those of
+    /// the latest group that has any. If shares kept the gate closed since before that group, those of earlier groups
+    /// are included.
     ///
     /// An operation that waits at a gate could not have preceded a step that opened the gate, but perhaps the one that
     /// closed it. So a lock races with the last time that the lock was taken, not with its release. Shares may keep the
-    /// gate closed across several groups: another task fails to take the lock in between, or a writer becomes a reader. An
-    /// earlier reader may have waited for a later one, so the operation may be able to precede only the earlier.
+    /// gate closed across several groups: another task fails to take the lock in between, or a writer becomes a reader.
+    /// An earlier reader may have waited for a later one, so the operation may be able to precede only the earlier.
     #[inline(always)]
     pub(super) fn could_precede(
         &self,
@@ -195,8 +196,8 @@ impl Trace {
                     continue;
                 }
                 unknown = true;
-                // If several operations add, it is not fixed which of them came first: the others may open the gate as
-                // well. But a channel is closed once all its senders are.
+                // If several operations add, any of them may have come first, and the others may open the gate as well.
+                // The exception is the closing of a channel, which needs all its senders.
                 let one_of_many = key_access.class == Class::Add
                     && group - first > 1
                     && earlier.op != SyncVarOp::ChannelClose;
@@ -207,8 +208,8 @@ impl Trace {
                     self.causes_of_end(key_access.entry, knows, found);
                     continue;
                 }
-                // The access came after the beginning of its step, in the same task or another, so that step would have to
-                // wait.
+                // The access came after the beginning of its step, in the same task or another. So the operation would
+                // have to come before the whole step.
                 let owner = &self.steps[earlier.step as usize];
                 if owner.stands != NONE && self.known(owner.stands, knows) {
                     continue;

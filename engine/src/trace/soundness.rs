@@ -1,13 +1,13 @@
-//! The reductions that are sound for a program's operations.
+//! The strongest reduction that is sound for a program.
 
 use crate::serial::{Deserialize, Serialize};
 use intermezzo_sdk::SyncVarOp;
 
 /// The strongest reduction that is sound for a program's operations, the strongest first.
 ///
-/// A reduction reorders steps, and relies on a step being the same in every order. Some are not: the step in which a
-/// task ends depends on the last step that it waited for. In random programs with such operations, reductions missed
-/// something, if rarely.
+/// A reduction reorders steps, and relies on each step being the same in every order. Some are not: the step in which a
+/// task ends depends on the last step that it waited for. In random programs with such operations, stronger reductions
+/// missed traces, if rarely.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum SoundReduction {
     /// Wakeup trees, which plan whole sequences of steps.
@@ -15,8 +15,8 @@ pub enum SoundReduction {
     WakeupTrees,
     /// Source sets, which plan one step: for parked tasks, if there is no bound.
     SourceSets,
-    /// Happens-before caching, which plans none: for queries whether a task has ended, waits until all tasks are quiet,
-    /// and waits with a limit at primitives of the test's own.
+    /// Happens-before caching, which plans no steps: for queries whether a task has ended, waits until all tasks are
+    /// quiet, and other operations whose effect depends on more than the accesses of steps.
     Caching,
     /// No reduction: for regions in which the test turns preemptions off.
     Nothing,

@@ -1,15 +1,15 @@
-//! Identities of operations that hold in all executions of a test; the numbers of variables do not.
+//! Identities of operations that are the same in all executions of a test. The numbers of variables are not.
 
 use super::{Key, NONE, NOTHING, Step, Trace, hash64};
 use crate::serial::{Deserialize, Serialize};
 use intermezzo_sdk::SyncVarOp;
 
 /// Identifies an operation across executions: its task, its index in that task, and a fingerprint of its causal past.
-/// Its variable depends on nothing else: two operations access the same variable in every execution that has both, or in
-/// none.
+/// Its variable depends on nothing else: two such operations access the same variable either in every execution that
+/// has both, or in none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct StableOpId {
-    /// The task, by number. Executions are compared only as long as a number stands for the same task in all.
+    /// The task, by number. Executions are compared only as long as a number means the same task in all of them.
     pub task: u32,
     /// The index of the entry in its task.
     pub index: u32,
@@ -18,9 +18,9 @@ pub struct StableOpId {
 }
 
 impl Trace {
-    /// Returns the stable identity of the operation that a step is.
+    /// Returns the stable identity of a step's operation.
     ///
-    /// Returns `None` for a step that is not just one operation on one variable, or whose causal past cannot be
+    /// Returns `None` for a step that is more than one operation on one variable, or whose causal past cannot be
     /// determined.
     pub fn stable_id(&self, step: usize) -> Option<StableOpId> {
         let (entry, before) = self.operation(step)?;
@@ -35,7 +35,7 @@ impl Trace {
         {
             let own = fingerprint.wrapping_sub(std::mem::replace(&mut so_far, *fingerprint));
             if *index == NOTHING && own != 0 {
-                // Its task does not show whether it is part of the past.
+                // It cannot be determined if this step is part of the past.
                 return None;
             }
             if known
@@ -53,7 +53,7 @@ impl Trace {
         })
     }
 
-    /// Returns the step that is the operation of this task and index, whatever happened before.
+    /// Returns the step with the operation of this task and index, whatever happened before.
     pub fn step_of(&self, task: u32, index: u32) -> Option<usize> {
         let mut steps = self.steps.iter().enumerate();
         steps.find_map(|(number, step)| {

@@ -1,14 +1,14 @@
-//! A step of an execution: as the engine adds it, and as the trace keeps it.
+//! A step of an execution: the form in which the engine adds it, and the form in which the trace keeps it.
 
 use super::StepAccess;
 use crate::record::{Event, Gates, Task, Vars};
 
-/// An addition of a step to the accesses to the variables of its events.
+/// An addition to a step, beyond the accesses of its events to their variables.
 #[derive(Clone, Copy, Debug)]
 pub struct Aside {
     /// The addition.
     pub extra: Extra,
-    /// The accessing task, and the number of events before.
+    /// The task, and the number of events before the addition.
     pub task: u32,
     pub(crate) events_before: usize,
     /// `true` if it belongs to the task's last event, and not to the one that is about to be recorded.
@@ -20,13 +20,13 @@ pub struct Aside {
 pub enum Extra {
     /// Another access.
     Access(StepAccess),
-    /// The store that the operation read, or came after, under a memory model: its number among those of the variable. It
+    /// The store that the operation read or followed under a memory model: its number among those of the variable. It
     /// does not follow from the order of the steps.
     Store(u32),
 }
 
 impl Extra {
-    /// `true` if it accesses what all tasks share.
+    /// Returns `true` if it accesses something that all tasks share.
     pub(super) fn is_shared(&self) -> bool {
         matches!(self, Extra::Access(access) if access.key.var().is_none())
     }
@@ -41,9 +41,9 @@ pub struct StepEnd<'a> {
     pub(crate) events_end: usize,
     /// The number of choices so far.
     pub choices: usize,
-    /// The additions to the accesses to the variables of events.
+    /// The additions to the accesses of the events.
     pub(crate) extra_footprint: &'a [Aside],
-    /// The variable and the gates, one of which had to be open for the step.
+    /// The variable and the gates at which the step waited, one of which had to be open.
     pub(crate) waited: Option<(u32, Gates)>,
     /// `true` if the step was possible only because no other task could continue.
     pub(crate) forced_by_idle: bool,
@@ -65,7 +65,7 @@ impl StepEnd<'_> {
     }
 }
 
-/// A step: what happened between two decisions about tasks.
+/// A step: everything between two decisions about tasks.
 #[derive(Clone, Copy, Debug)]
 pub struct Step {
     /// The task of the step.
@@ -84,7 +84,8 @@ pub struct Step {
     pub choices_end: usize,
     /// The number of races that had been found before it.
     pub(super) races: u32,
-    /// The entry that stands for the step in the order of steps: its own first one, or its task's last one before it.
+    /// The entry that represents the step in the order of steps: its own first one, or else its task's last one before
+    /// it.
     pub(super) stands: u32,
     /// The sum of all entries up to its end.
     pub(super) fingerprint: u128,
@@ -93,7 +94,7 @@ pub struct Step {
 /// The index of a missing first entry: it orders nothing.
 pub const NOTHING: u32 = u32::MAX;
 
-/// The data of a step that is being added, as far as they are needed to find its races.
+/// The data of a step that is being added that are needed to find its races.
 #[derive(Clone, Copy)]
 pub(super) struct Begun {
     pub(super) task: u32,

@@ -1,4 +1,4 @@
-//! Taking steps back, from the end.
+//! Undoing of steps, from the end.
 
 use super::{KeyAccess, StepAccess, Trace};
 use crate::record::Gates;
@@ -25,7 +25,8 @@ impl Trace {
             return;
         };
         let mut undo = |access| take_back_access(&mut self.keys, &mut self.gates, access);
-        // It goes from the end, because a variable has several keys, and the first access to any of them has its gates.
+        // From the end, because a variable has several keys, and the first access to any of them has the gates to
+        // restore.
         for number in (steps..self.steps.len()).rev() {
             if self.followed.len() == step.followed as usize {
                 break;

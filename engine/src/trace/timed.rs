@@ -16,7 +16,7 @@ pub struct Limit {
 }
 
 impl Limit {
-    /// Returns that of the wait of a task.
+    /// Returns the limit of a task's wait.
     pub(crate) fn of(task: &Task) -> Limit {
         Limit {
             may_be_early: task.times_out == TimesOut::Early,
@@ -28,14 +28,14 @@ impl Limit {
         }
     }
 
-    /// Returns the gates of the operation's own variable at which it waits; 0 if it waits for a notification or a token. It
-    /// passes if one is open, whatever the time.
+    /// Returns the gates of the operation's own variable at which it waits; 0 if it waits for a notification or a
+    /// token. It passes if one is open, whatever the time.
     pub fn gates(&self) -> Gates {
         self.gates
     }
 
-    /// Returns the class of the access to virtual time of a time-out at this time. One that was due reads the time, and
-    /// an early one moves it. Returns `None` if the task would have to wait longer.
+    /// Returns the class of the access to virtual time of a time-out at this time. A time-out that is due reads the
+    /// time, and an early one moves it. Returns `None` if the task would have to wait longer.
     pub fn class_at(&self, time: u64) -> Option<Class> {
         if self.deadline <= time {
             return Some(Class::Read);
@@ -44,7 +44,7 @@ impl Limit {
     }
 }
 
-/// A wait with a limit, which something else ended.
+/// A wait with a limit that was ended by something else.
 #[derive(Clone, Copy, Debug)]
 pub struct EndedWait {
     /// The waiting task.
@@ -61,7 +61,7 @@ pub struct EndedWait {
     pub(crate) end: u32,
 }
 
-/// A step that ended a wait with a limit, by its gate or because the time was up.
+/// A step that ended a wait with a limit, by its gate or because the time was over.
 pub(super) struct TimedWait {
     step: u32,
     limit: Limit,
@@ -76,12 +76,12 @@ impl Trace {
         });
     }
 
-    /// Notes a wait that something else than the time ended.
+    /// Notes a wait with a limit that did not time out.
     pub(crate) fn add_ended_wait(&mut self, wait: EndedWait) {
         self.ended_waits.push(wait);
     }
 
-    /// Returns the waits with a limit that something else ended, in the order in which their tasks continued.
+    /// Returns the waits with a limit that did not time out, in the order in which their tasks continued.
     pub fn ended_waits(&self) -> &[EndedWait] {
         &self.ended_waits
     }
@@ -128,7 +128,7 @@ impl Trace {
         found.ok().map(|at| self.timed_waits[at].limit)
     }
 
-    /// Returns `true` if a step moves virtual time, or makes it known that time has passed.
+    /// Returns `true` if a step moves virtual time, or makes an advance of time final.
     pub fn writes_time(&self, step: usize) -> bool {
         self.footprint(step).contains(&StepAccess {
             key: Key::CLOCK,
@@ -136,7 +136,7 @@ impl Trace {
         })
     }
 
-    /// Forgets what belongs to steps from this one on.
+    /// Forgets the data of steps from this one on.
     pub(super) fn take_back_timed(&mut self, steps: usize) {
         let is_gone = |step: u32| step as usize >= steps;
         while self.timed_waits.pop_if(|wait| is_gone(wait.step)).is_some() {}

@@ -100,12 +100,12 @@ fn dropped_prefixes_are_told() {
     assert!(seen.len() < enumerate(&program).map_or(usize::MAX, |all| all.len()));
     assert_eq!(
         report.coverage().to_string(),
-        "not every schedule was run: prefixes were dropped for want of room"
+        "not every schedule was run: prefixes were dropped because the queue was full"
     );
     let note = report
         .notes()
         .iter()
-        .find(|note| note.contains("there was room for 5"));
+        .find(|note| note.contains("at most 5 are kept"));
     assert!(note.is_some(), "{report}");
     // Depth-first search needs little memory.
     let (seen, report) = explored_program("strategy=best-first(constant,prefixes=40)", &program);

@@ -1,12 +1,14 @@
-//! Best-first search: the unexplored prefix that ranks first is run next, by chosen priority functions.
+//! Best-first search: the next execution continues the unexplored prefix that ranks first by the chosen priority
+//! functions.
 //!
-//! Like CHESS's best-first search it has a queue of prefixes, and functions that order it, one after the other or as
-//! sums. An execution begins with the first prefix of the queue and continues by default; each other alternative that
-//! it had on the way is a new prefix. So every execution is run once, in some order, and the search is complete when
-//! the queue is empty. Among equal ranks the prefix found last is taken first, which keeps the queue short.
+//! Like CHESS's best-first search, it has a queue of prefixes, and functions that order it, one after the other or as
+//! sums. An execution begins with the first prefix of the queue, and takes the default alternatives after it. Each
+//! other alternative that it had at these choices is a new prefix. So every execution is run once, in some order, and
+//! the search is complete when the queue is empty. Among equal ranks, the prefix found last is taken first, which keeps
+//! the queue short.
 //!
-//! Memory: the choices of each execution that has prefixes in the queue. The queue has a limit; beyond it the last
-//! prefixes are dropped, and the report states their number.
+//! Memory: the choices of each execution that has prefixes in the queue. The length of the queue is limited. When it is
+//! full, the last prefixes are dropped, and the report states their number.
 
 use super::{Prefix, Priorities};
 use intermezzo_engine::schedule::{Choice, ChoiceKind};
@@ -17,40 +19,40 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A search of executions in the order of their prefixes' ranks.
+/// A search that runs executions in the order of the ranks of their prefixes.
 pub struct BestFirst {
     priorities: Priorities,
     preemptions_max: Option<u32>,
     prefixes_max: usize,
-    /// The prefixes not yet explored, first the one to explore next.
+    /// The unexplored prefixes. The first one is explored next.
     open: BTreeMap<Key, Item>,
     /// The number of prefixes found so far.
     found: u64,
-    /// The number of executions that were begun.
+    /// The number of executions that have been begun.
     round: u64,
-    /// The number of prescribed choices of the current execution, the number of them that preempt, and the data of each
-    /// choice beyond them.
+    /// The number of prescribed choices of the current execution, the number of preemptions in them, and the data of
+    /// each choice after them.
     fixed: usize,
     fixed_preemptions: u32,
     points: Vec<Point>,
-    /// The operations behind the alternatives of these choices, one after the other.
+    /// The operations that the alternatives of these choices continue with, one after the other.
     operations: Vec<Option<Operation>>,
     /// `true` if some alternative beyond the preemption bound was left out.
     left_out: bool,
-    /// The number of prefixes that found no room.
+    /// The number of prefixes that were dropped because the queue was full.
     dropped: u64,
 }
 
-/// Ranks, the deciding one first; among equal ones, the last found first.
+/// The ranks of a prefix, the deciding one first, and its number: among equal ranks, the prefix found last comes first.
 type Key = (Box<[i64]>, Reverse<u64>);
 
 /// A choice of the current execution.
 struct Point {
-    /// The index of its alternatives' operations in the list of all; `None` if it is not about tasks.
+    /// The index of the operations of its alternatives in `BestFirst::operations`; `None` if it is not about tasks.
     operations_at: Option<usize>,
-    /// A number for the next operations of the enabled tasks; 0 if it is not about tasks.
+    /// A hash of the next operations of the enabled tasks; 0 if it is not about tasks.
     state: u64,
-    /// `true` if its preemptions are preferred.
+    /// `true` if the test prefers preemptions there.
     preferred: bool,
     /// The number of context switches before it.
     context_switches: u64,
@@ -60,7 +62,7 @@ struct Point {
 
 /// An unexplored prefix.
 struct Item {
-    /// The execution that it branches off from, and the position.
+    /// The execution that it branches off from, and the index of the choice at which it does.
     execution: Arc<[Choice]>,
     at: usize,
     taken: u32,
@@ -90,7 +92,8 @@ impl Item {
     }
 }
 
-/// The task that a choice takes, and its alternatives; all zero if the choice is not about tasks.
+/// The task that a choice takes, and what is known of the other tasks. Everything is empty if the choice is not about
+/// tasks.
 #[derive(Clone, Copy, Default)]
 struct ChosenTask {
     operation: Option<Operation>,
@@ -101,7 +104,8 @@ struct ChosenTask {
 }
 
 impl ChosenTask {
-    /// Returns the task that this alternative of a point takes, of those with these operations.
+    /// Returns the task that this alternative of a choice takes. `operations` has the operations of all its
+    /// alternatives.
     fn new(point: &Point, operations: &[Option<Operation>], alternative: u32) -> ChosenTask {
         let Some(operation) = operations[alternative as usize] else {
             return ChosenTask::default();
@@ -122,8 +126,8 @@ impl ChosenTask {
     }
 }
 
-/// Returns a number for the next operations of tasks that does not depend on the order of the tasks. It is the same only
-/// within the process.
+/// Returns a hash of the next operations of tasks that does not depend on the order of the tasks. It differs between
+/// processes.
 fn state(operations: &[Option<Operation>]) -> u64 {
     let of_task = |next: &Operation| {
         let parts = [
@@ -142,14 +146,14 @@ fn state(operations: &[Option<Operation>]) -> u64 {
     numbers.fold(0, u64::wrapping_add)
 }
 
-/// `true` if the order of the two operations may make a difference.
+/// Returns `true` if the order of the two operations may make a difference.
 fn conflict(a: &Operation, b: &Operation) -> bool {
     a.var == b.var && a.var != SyncVar::NONE && (a.op.is_write() || b.op.is_write())
 }
 
 impl BestFirst {
-    /// Returns a search in this order, with at most that many preemptions in an execution if a bound is given, and at
-    /// most `prefixes_max` prefixes in its queue.
+    /// Returns a search in this order, with at most `preemptions_max` preemptions in an execution, if that is given,
+    /// and at most `prefixes_max` prefixes in its queue.
     pub fn new(priorities: Priorities, preemptions_max: Option<u32>, prefixes_max: usize) -> BestFirst {
         BestFirst {
             priorities,
@@ -167,7 +171,7 @@ impl BestFirst {
         }
     }
 
-    /// Returns the task that goes next if this alternative of a choice is taken.
+    /// Returns the task that runs next if this alternative of a choice is taken.
     fn chosen_task(&self, point: &Point, choice: &Choice, alternative: u32) -> ChosenTask {
         match point.operations_at {
             None => ChosenTask::default(),
@@ -178,7 +182,7 @@ impl BestFirst {
         }
     }
 
-    /// Returns the prefix that branches off from an execution at a choice.
+    /// Returns the prefix that takes another alternative at a choice of an execution.
     fn item(
         &self,
         execution: &Arc<[Choice]>,
@@ -202,12 +206,13 @@ impl BestFirst {
         }
     }
 
-    /// Turns every other alternative that the last execution had beyond its prefix into a prefix.
+    /// Makes a prefix of every alternative that the last execution did not take after its own prefix.
     fn expand(&mut self, choices: &[Choice]) {
         let execution: Arc<[Choice]> = choices.into();
         let mut preemptions = self.fixed_preemptions;
         let points = std::mem::take(&mut self.points);
-        // There may be more points: a bound around this search shows it only the first choices.
+        // The execution may have more choices than there are points, because a depth bound shows this search only the
+        // first choices.
         let fixed = self.fixed;
         let beyond = || choices.iter().enumerate().skip(fixed).zip(&points);
         for ((at, choice), point) in beyond() {
@@ -217,7 +222,7 @@ impl BestFirst {
         }
         preemptions = self.fixed_preemptions;
         for ((at, choice), point) in beyond() {
-            // The first alternative comes last, so that among equals it is taken first.
+            // The first alternative is added last, so that among equal ranks it is taken first.
             for taken in (0..choice.alternatives)
                 .rev()
                 .filter(|&taken| taken != choice.taken)
@@ -233,14 +238,14 @@ impl BestFirst {
         self.points = points;
     }
 
-    /// Lets the priorities learn from a prefix with which an execution begins.
+    /// Lets the priority functions learn from a prefix with which an execution begins.
     fn learn(&mut self, item: &Item) {
         if item.chosen_task.operation.is_some() {
             self.priorities.learn(&item.prefix());
         }
     }
 
-    /// Puts a prefix into the queue; drops the last one if there is no room.
+    /// Puts a prefix into the queue, and drops the last one if the queue is full.
     fn open(&mut self, item: Item) {
         let rank = self.priorities.rank(&item.prefix());
         self.found += 1;
@@ -251,8 +256,8 @@ impl BestFirst {
         }
     }
 
-    /// Removes and returns the prefix that ranks first. Ranks may have grown since they were computed: each prefix is
-    /// ranked again at its turn, once in a round.
+    /// Removes and returns the prefix that ranks first. Its rank may have grown since it was computed, so it is
+    /// computed again, once for each execution.
     fn pop(&mut self) -> Option<Item> {
         loop {
             let ((rank, found), mut item) = self.open.pop_first()?;
@@ -317,7 +322,7 @@ impl Strategy for BestFirst {
         match (finished, self.dropped, self.left_out, self.preemptions_max) {
             (true, 0, false, _) => Coverage::Exhaustive,
             (true, 0, true, Some(bound)) => Coverage::within_preemptions(bound, None),
-            (true, 1.., ..) => Coverage::unbounded("prefixes were dropped for want of room"),
+            (true, 1.., ..) => Coverage::unbounded("prefixes were dropped because the queue was full"),
             _ => Coverage::stopped(),
         }
     }
@@ -325,7 +330,7 @@ impl Strategy for BestFirst {
     fn status(&self, _: &SoFar<'_>) -> Status {
         let dropped = (self.dropped > 0).then(|| {
             format!(
-                "{} of {} unexplored prefixes were dropped, for there was room for {}: `best-first(prefixes=N)` keeps more",
+                "{} of {} unexplored prefixes were dropped, because at most {} are kept: `best-first(prefixes=N)` keeps more",
                 self.dropped, self.found, self.prefixes_max
             )
         });

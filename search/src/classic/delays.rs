@@ -1,14 +1,16 @@
-//! Delay bounding (Emmi, Qadeer, Rakamaric, POPL 2011): all executions without a delay, then all with one, then two.
+//! Delay bounding (Emmi, Qadeer, Rakamaric, POPL 2011): all executions without a delay, then all with one, then all
+//! with two.
 //!
-//! The deterministic scheduler is a round robin in order of creation: it continues with the task that took the last
-//! step while that can continue, otherwise with the next one. At each decision, taking another task costs the number of
-//! tasks skipped on the way to it. Alternatives come in that very order, so alternative `n` costs `n`. Decisions that
-//! are not between tasks (values, the environment) cost nothing. A task that only the environment can wake counts as
-//! enabled, as it does for the other searches; the paper has no such tasks.
+//! The deterministic scheduler is a round robin in the order of creation: it continues with the task that took the last
+//! step as long as that can continue, then with the next one. At each choice, taking another task costs the number of
+//! tasks skipped before it. Alternatives have the same order, so alternative `n` costs `n`. Choices that are not
+//! between tasks (values, the environment) cost nothing. A task that only the environment can wake counts as enabled,
+//! as in the other searches. The paper has no such tasks.
 //!
-//! A work item is a prefix that ends with a delay. Below it, depth-first search branches on what is free, and every
-//! alternative that delays goes to the round of its total. So nothing is run twice, and each bound is complete before
-//! the next begins. Memory: the choices of each execution that has alternatives in a later round.
+//! A work item is a prefix that ends with a delay. Below it, depth-first search branches at the choices that cost
+//! nothing. Every alternative that costs delays becomes an item of the round of its total number of delays. So nothing
+//! is run twice, and each bound is complete before the next one begins. Memory: the choices of each execution that has
+//! alternatives in a later round.
 
 use crate::branch::Branch;
 use intermezzo_engine::schedule::{Choice, ChoiceKind};
@@ -17,14 +19,14 @@ use intermezzo_engine::trace::Trace;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-/// A search of executions in order of their delays.
+/// A search that runs executions in the order of their numbers of delays.
 pub struct IterativeDelayBounding {
     bound_max: Option<u32>,
     /// The current round: executions with exactly this many delays.
     bound: u32,
-    /// The prefixes to explore in this round and in each later one.
+    /// The prefixes to explore, by the round to which they belong.
     rounds: BTreeMap<u32, VecDeque<Branch>>,
-    /// The number of fixed choices of the running item.
+    /// The number of fixed choices of the current item.
     fixed: usize,
     begun: bool,
     /// The last complete round.
@@ -34,7 +36,7 @@ pub struct IterativeDelayBounding {
 }
 
 impl IterativeDelayBounding {
-    /// Returns a search up to `bound_max` delays, or through all executions.
+    /// Returns a search of the executions with up to `bound_max` delays, or of all executions if that is `None`.
     pub fn new(bound_max: Option<u32>) -> IterativeDelayBounding {
         IterativeDelayBounding {
             bound_max,
@@ -47,9 +49,10 @@ impl IterativeDelayBounding {
         }
     }
 
-    /// Keeps the alternatives that delay, at the choices from `from` on, for their rounds.
+    /// Stores the alternatives that cost delays for their rounds, at the choices from `from` on.
     ///
-    /// All of these choices were made by default in this round, so each alternative costs the tasks that it skips.
+    /// All of these choices took the default task in this round, so each alternative adds the number of tasks that it
+    /// skips.
     fn keep_delays(&mut self, choices: &[Choice], from: usize) {
         let mut execution: Option<Arc<[Choice]>> = None;
         for (at, choice) in choices.iter().enumerate().skip(from) {
@@ -69,7 +72,7 @@ impl IterativeDelayBounding {
         }
     }
 
-    /// Returns the next prefix to explore, in this round or the first later one that has any.
+    /// Removes and returns the next prefix to explore, from this round or else from the first later round that has any.
     fn pop(&mut self) -> Option<Branch> {
         loop {
             let mut round = self.rounds.first_entry()?;
@@ -79,7 +82,7 @@ impl IterativeDelayBounding {
                 continue;
             }
             if bound > self.bound {
-                // The rounds between hold no execution at all.
+                // The rounds in between have no executions.
                 self.completed = Some(bound - 1);
                 self.bound = bound;
             }
@@ -95,8 +98,8 @@ impl Strategy for IterativeDelayBounding {
             plan.truncate(0);
             return true;
         }
-        // Depth-first below the fixed prefix, over free alternatives; those that cost and are now left behind go to
-        // later rounds.
+        // This is depth-first search below the fixed prefix over the alternatives that cost nothing. At choices that it
+        // is done with, those that cost delays are stored for later rounds.
         let fixed = self.fixed.min(plan.choices().len());
         let has_more =
             |choice: &Choice| choice.kind != ChoiceKind::Task && choice.taken + 1 < choice.alternatives;

@@ -1,33 +1,35 @@
-//! Depth bounds: beyond the first choices of an execution, the default only; or deeper and deeper.
+//! Depth bounds: after the first choices of an execution, only default alternatives are taken. The bound may grow from
+//! round to round.
 //!
-//! A bound around another search: it shows that search no choice beyond the depth, so that none there is ever varied.
-//! With a step it runs the search to that depth, then again to twice that, and so on (Korf, Artificial Intelligence 27,
-//! 1985), until no execution was cut or the greatest depth is complete. It repeats the executions of the round before,
-//! which vary nothing beyond that round's depth. They are counted as redundant; in return it needs no memory.
+//! The bound wraps another search, to which it does not show the choices beyond the depth, so that their alternatives
+//! are never explored. With a step, it runs the search to that depth, then again to twice that depth, and so on (Korf,
+//! Artificial Intelligence 27, 1985), until no execution was cut or the maximum depth is complete. Each round repeats
+//! the executions of the round before, which take only default alternatives beyond that round's depth. They are counted
+//! as redundant. In return, no prefixes have to be stored.
 
 use intermezzo_engine::strategy::{ChoicePoint, Coverage, Needs, Plan, SoFar, Status, Strategy};
 use intermezzo_engine::trace::Trace;
 
-/// A function that creates the bounded search, once for each depth.
+/// A function that creates the bounded search. It is called for each depth.
 pub(crate) type Make = Box<dyn Fn() -> Box<dyn Strategy> + Send>;
 
-/// A search within a number of choices.
+/// A search over a number of first choices.
 pub struct DepthBounded {
     make: Make,
     inner: Box<dyn Strategy>,
-    /// The number of choices that may be varied in this round.
+    /// The number of first choices whose alternatives are explored in this round.
     depth: usize,
-    /// The depth of the round before, 0 in the first.
+    /// The depth of the round before; 0 in the first round.
     depth_before: usize,
-    /// The greatest depth; `None` if it is deepened until nothing is cut.
+    /// The maximum depth; `None` if the search is deepened until nothing is cut.
     depth_max: Option<usize>,
-    /// The increase of the depth with each round; `None` if there is only one.
+    /// The number of choices by which the depth grows with each round; `None` if there is only one round.
     step: Option<usize>,
     /// `true` if an execution of this round had choices beyond the depth.
     cut: bool,
     begun: bool,
     redundant: u64,
-    /// The last complete round: its depth, `true` if it was cut, and its coverage.
+    /// The last complete round: its depth, `true` if an execution was cut, and its coverage.
     completed: Option<(usize, bool, Coverage)>,
 }
 
@@ -37,8 +39,8 @@ impl DepthBounded {
         DepthBounded::with(depth as usize, Some(depth as usize), None, Box::new(make))
     }
 
-    /// Returns the search that `make` creates, repeatedly: over `step` choices, then over twice as many, up to
-    /// `depth_max` of them if that is given.
+    /// Returns the searches that `make` creates, one after the other: over the first `step` choices, then over twice as
+    /// many, and so on, up to `depth_max` choices if that is given.
     ///
     /// # Panics
     /// `step` is 0.
@@ -78,7 +80,7 @@ impl DepthBounded {
         }
     }
 
-    /// Begins the next round, if there should be one.
+    /// Begins the next round. Returns `false` if there is none.
     fn deepen(&mut self) -> bool {
         self.completed = Some((self.depth, self.cut, self.inner.coverage(true)));
         let deeper = self
@@ -106,7 +108,7 @@ impl Strategy for DepthBounded {
         if self.inner.next(plan, trace) {
             return true;
         }
-        // The new search starts from its beginning.
+        // The new search has to start from its beginning.
         self.deepen() && {
             plan.truncate(0);
             self.inner.next(plan, trace)
@@ -134,7 +136,7 @@ impl Strategy for DepthBounded {
 
     fn coverage(&self, finished: bool) -> Coverage {
         match &self.completed {
-            // In the first round: even if it is complete, it may be cut.
+            // This is the first round. Even if all its executions were run, some may have been cut.
             None => self.inner.coverage(finished).within_depth(self.depth as u32),
             Some((_, false, covered)) => covered.clone(),
             Some((depth, true, covered)) => {
@@ -151,7 +153,7 @@ impl Strategy for DepthBounded {
     fn status(&self, so_far: &SoFar<'_>) -> Status {
         let inner = self.inner.status(so_far);
         let name = &inner.name;
-        // Parameters of one search: `dfs(delays=2,depth=8)`.
+        // The parameters of both are combined, as in `dfs(delays=2,depth=8)`.
         let (name, before) = match name.strip_suffix(')') {
             None => (name.as_str(), "("),
             Some(open) => (open, ","),

@@ -1,6 +1,6 @@
-//! The searches of the papers from which the usual ones derive, kept for study and for comparison.
+//! Searches from the papers from which the usual ones derive. They are kept for study and comparison.
 //!
-//! None of the others imports them; only [`policies`](crate::policies) creates those that draw.
+//! No other search uses them; only [`policies`](crate::policies) creates those that draw executions.
 
 mod best_first;
 mod delays;

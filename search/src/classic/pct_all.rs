@@ -1,11 +1,11 @@
-//! PCT without chance: every relevant order of priorities, with every placement of change points.
+//! PCT without randomness: every relevant order of priorities, with every placement of the change points.
 //!
-//! From the proof of the bound in Burckhardt, Kothari, Musuvathi, Nagarakatte, ASPLOS 2010; CHESS calls it
-//! de-randomised PCT. Only the lowest of the initial priorities matters; the others may be in any order, and are in
-//! that of creation here. So n k (k-1) .. executions, with `depth - 1` factors after n, provoke every bug of depth d.
-//! That holds for tests that have no more tasks and steps than the executions that were learned from; the report says
-//! if one had more. Choices that are not about tasks take their default: a bug that needs another is missed.
-//! `sampling/pct.rs` lists the other differences.
+//! It follows from the proof of the bound in Burckhardt, Kothari, Musuvathi, Nagarakatte, ASPLOS 2010; CHESS calls it
+//! de-randomised PCT. Of the initial priorities, only the lowest one matters. The others may be in any order; here they
+//! are in the order of creation. So n k (k-1) .. executions, with `depth - 1` factors after n, provoke every bug of
+//! depth d. That holds for tests whose executions have no more tasks and steps than those that were learned from; the
+//! report says if one had more. Choices that are not about tasks take their default alternatives, so a bug that needs
+//! another one is missed. `sampling/pct.rs` lists the other differences.
 
 use crate::sampling::pct::places;
 use crate::sampling::priorities::{Changes, Priorities};
@@ -13,7 +13,7 @@ use crate::sampling::{Draw, Drawn, Generator, Policy, Profile};
 use intermezzo_engine::schedule::ChoiceKind;
 use intermezzo_engine::strategy::ChoicePoint;
 
-/// A policy with all lowest tasks, and all placements of `depth - 1` change points.
+/// A policy that gives each task the lowest priority, with each placement of `depth - 1` change points.
 pub(crate) struct PctAll {
     depth: u32,
     priorities: Priorities,
@@ -31,7 +31,7 @@ impl PctAll {
     }
 }
 
-/// Returns the number of places left for each change point after the ones before it were placed.
+/// Returns for each change point the number of places that the ones before it leave.
 fn places_left(depth: u32, known: &Profile) -> impl Iterator<Item = u64> + use<> {
     let all = places(depth, known.steps());
     (0..u64::from(depth - 1)).map(move |placed| all - placed)
@@ -49,7 +49,7 @@ impl Policy for PctAll {
         let mut rest = number / tasks;
         let mut taken: Vec<u64> = Vec::new();
         for (level, left) in (0..).zip(places_left(self.depth, known)) {
-            // The place is the n-th of those that are not taken.
+            // This is the place with that number among those that are not taken.
             let mut place = rest % left + 1;
             rest /= left;
             for &other in &taken {
@@ -82,14 +82,17 @@ impl Policy for PctAll {
         let (tasks, steps) = (drawn.known.tasks(), drawn.known.steps());
         let name = self.name();
         vec![match (drawn.complete, drawn.beyond) {
-            (false, _) => format!("{name}: not all of its {all} executions were run: it claims nothing"),
+            (false, _) => {
+                format!("{name}: not all of its {all} executions were run, so it guarantees nothing")
+            }
             (true, true) => format!(
                 "{name}: all of its {all} executions were run, but some had more than the {tasks} tasks or the {steps} steps \
-                 of the first ones: it claims nothing"
+                 of the first ones, so it guarantees nothing"
             ),
             (true, false) => format!(
-                "{name}: all of its {all} executions were run: a bug of depth {} in executions of at most {tasks} tasks and \
-                 {steps} steps that other tasks could have come before, that needs no other choice, was found if there is one",
+                "{name}: all of its {all} executions were run, so a bug of depth {} was found if there is one, \
+                 provided that it occurs in executions of at most {tasks} tasks and {steps} steps after the first \
+                 choice, and depends only on choices between tasks",
                 self.depth
             ),
         }]

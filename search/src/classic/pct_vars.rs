@@ -2,13 +2,13 @@
 //! multithreaded programs, ISSTA 2013).
 //!
 //! Like PCT, but priorities change only where a task is about to access one of a few variables, which are drawn for
-//! each execution. A bug of depth d whose change points lie at v of Q variables is found in an execution with
-//! probability at least 1/(C(Q,v) n k^(d-1)), where k is the number of accesses to these v.
+//! each execution. An execution finds a bug of depth d whose change points are at accesses to v of Q variables with
+//! probability at least 1/(C(Q,v) n k^(d-1)), where k is the number of accesses to these v variables.
 //!
 //! Differs: everything that one line of the source creates or accesses many times is one variable here
-//! (`sampling/profile.rs`). The Q variables are only those that were seen shared, because for all others the order
-//! makes no difference. `sampling/pct.rs` lists the other differences. Misses: change points at variables, or at
-//! places, that the first executions did not reach.
+//! (`sampling/profile.rs`). The Q variables are only those that tasks were seen to share, because for all others the
+//! order makes no difference. `sampling/pct.rs` lists the other differences. Misses: bugs with change points at
+//! variables or places that the first executions did not reach.
 
 use crate::sampling::pct::so_far;
 use crate::sampling::priorities::{Changes, Priorities};
@@ -18,7 +18,7 @@ use intermezzo_engine::schedule::ChoiceKind;
 use intermezzo_engine::strategy::ChoicePoint;
 use rand::RngExt;
 
-/// Priorities that change `depth - 1` times, at accesses to `variables` variables.
+/// Priorities that change `depth - 1` times, only at accesses to `variables` variables.
 pub(crate) struct PctVars {
     depth: u32,
     variables: u32,
@@ -30,7 +30,7 @@ pub(crate) struct PctVars {
 }
 
 impl PctVars {
-    /// Returns the policy for bugs of this depth, at least 1, at this many variables.
+    /// Returns the policy for bugs of this depth, at least 1, whose change points are at this many variables.
     pub(crate) fn new(depth: u32, variables: u32) -> PctVars {
         PctVars {
             depth,
@@ -42,7 +42,7 @@ impl PctVars {
         }
     }
 
-    /// Returns the number of places for change points at these variables, and those that change points add.
+    /// Returns the number of places for change points at these variables, including the places that change points add.
     fn range<'a>(&self, variables: impl Iterator<Item = &'a Variable>) -> u64 {
         let accesses: u64 = variables.map(|variable| variable.most).sum();
         accesses.max(1) + u64::from(self.depth - 1)

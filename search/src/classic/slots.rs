@@ -1,6 +1,6 @@
-//! Lists indexed by task, variable or other numbers. They grow as numbers appear.
+//! Lists that are indexed by numbers of tasks, variables or other objects, and grow when a larger number appears.
 
-/// Returns the entry with this number. Missing entries up to it are made with `empty`.
+/// Returns the entry with this number. Missing entries up to it are created with `empty`.
 #[inline]
 pub(super) fn slot<T>(list: &mut Vec<T>, number: u32, empty: impl FnMut() -> T) -> &mut T {
     let at = number as usize;
@@ -10,7 +10,7 @@ pub(super) fn slot<T>(list: &mut Vec<T>, number: u32, empty: impl FnMut() -> T) 
     &mut list[at]
 }
 
-/// Returns the number of a variable's entry. That of [`SyncVar::NONE`](intermezzo_sdk::SyncVar::NONE) is 0.
+/// Returns the number of a variable's entry; 0 for [`SyncVar::NONE`](intermezzo_sdk::SyncVar::NONE).
 pub(super) fn of_var(var: u32) -> u32 {
     var.wrapping_add(1)
 }

@@ -1,9 +1,9 @@
 //! The remaining work of a search with several workers, as text: each worker's own, and the shared nodes with all
 //! branches that were tried and are planned there.
 //!
-//! It is saved while all workers pause, after each has added the results of its last execution. So nothing is half
-//! done: every planned sequence is at a shared node or with a worker. Shared nodes are numbered in the order in which
-//! paths reach them, each before those below it.
+//! It is saved while all workers pause, after each has added the results of its last execution. So every planned
+//! sequence is either at a shared node or with a worker. Shared nodes are numbered in the order in which paths reach
+//! them, each before those below it.
 
 use super::Dpor;
 use super::bound::{Bound, SavedBound};
@@ -49,7 +49,8 @@ struct SavedLeft {
 
 impl Dpor {
     /// Returns the remaining work of all workers, if there are several; otherwise the worker itself saves everything.
-    /// Returns `None` if a part is missing: a checkpoint that was altered stays as it is.
+    /// Returns `None` if a part of the search is missing because its checkpoint was altered, so that the checkpoint is
+    /// not overwritten.
     pub(super) fn save_all(&self) -> Option<String> {
         let saved = |crew: &Crew| text(crew, &self.bound);
         (!self.bound.has_lost()).then(|| self.part.crew().map_or_else(String::new, saved))
@@ -93,7 +94,7 @@ fn saved(left: &AllRemaining<'_>, bound: &Bound) -> SavedCrew {
     }
     let mut ways = Numbered::default();
     let mut saved = Vec::new();
-    // The nodes below are numbered on the way.
+    // Saving a node numbers the nodes below it.
     while let Some(place) = places.all.get(saved.len()).cloned() {
         saved.push(place.saved(|way| ways.number(way), |below| places.number(below)));
     }
@@ -169,7 +170,7 @@ struct Loaded {
 impl Loaded {
     fn new(saved: &[SavedPlace], ways: &[Arc<Prefix>]) -> Option<Loaded> {
         let mut places: Vec<Option<Arc<SharedNode>>> = vec![None; saved.len()];
-        // From below, so that the nodes below a node exist.
+        // In reverse order, so that the nodes below a node exist already.
         for (number, saved) in saved.iter().enumerate().rev() {
             let below = |at: usize| (at > number).then(|| places.get(at)?.clone()).flatten();
             let place = SharedNode::restored(saved, ways, below)?;

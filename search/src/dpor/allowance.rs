@@ -1,30 +1,31 @@
-//! The steps that a search has before it gives way to another one.
+//! The number of steps that a search may take before another one replaces it.
 
 use super::Dpor;
 use intermezzo_engine::schedule::Choice;
 
-/// The part that a search seems to have completed if it is to go on.
+/// The part that a search must seem to have completed in order to get more steps.
 const WORTHWHILE: f64 = 0.25;
 
-/// The number of times that a search may go on for as many steps again.
+/// The number of times that a search may get as many steps again.
 const MORE: u32 = 3;
 
-/// The parts of the steps after which the progress of a search that may end early is looked at.
+/// The early checks of the progress of a search that may end early: after these parts of its steps.
 const LOOKS: [u64; 2] = [32, 8];
 
-/// The part without which a search ends at its last early look, if it has completed no more than at the look before; and
-/// the part without which it does in any case.
+/// If a search has completed less than this at its last early check, and no more than at the check before, it ends.
 const EARLY: f64 = 1.0 / 32.0;
+
+/// If it has completed less than this, it ends in any case.
 const HOPELESS: f64 = 1.0 / 1024.0;
 
-/// The steps after which a search gives way to another one.
+/// The number of steps after which a search is replaced by another one.
 pub struct Allowance {
-    /// The number of steps that it is given at a time, and how many of them are left.
+    /// The number of steps that it is given at a time, and the number of them that are left.
     steps: u64,
     left: u64,
-    /// The number of times that it may be given as many again.
+    /// The number of times that it may be given as many steps again.
     more: u32,
-    /// The early looks that are still to come, and the part that seemed to be completed at the last one.
+    /// The early checks that are still to come, and the part that seemed to be completed at the last one.
     looks: &'static [u64],
     seen: f64,
 }
@@ -41,7 +42,7 @@ impl Allowance {
         }
     }
 
-    /// If the search seems far from its end after an eighth of the steps, it has no more of them.
+    /// Ends the search early, if it seems far from its end after an eighth of the steps.
     pub fn that_may_end_early(self) -> Allowance {
         Allowance {
             looks: &LOOKS,
@@ -49,23 +50,24 @@ impl Allowance {
         }
     }
 
-    /// If the search seems to have completed a quarter by the end, it has as many steps again; at most four times as many.
+    /// Gives the search as many steps again whenever it seems to have completed a quarter by their end, up to four
+    /// times as many in all.
     pub fn that_may_go_on(self) -> Allowance {
         Allowance { more: MORE, ..self }
     }
 
-    /// Returns the largest number of steps that it may give.
+    /// Returns the maximum number of steps that it may give.
     pub fn most(&self) -> u64 {
         self.steps.saturating_mul(u64::from(1 + self.more))
     }
 
-    /// Returns `true` if it is time for an early look.
+    /// Returns `true` if an early check is due.
     fn is_look_due(&self) -> bool {
         let next = self.looks.first();
         next.is_some_and(|part| self.left <= self.steps - self.steps / part)
     }
 
-    /// Gives more steps, or no more, to a search that seems to have completed this part.
+    /// Grants more steps, or ends the search, given the part that it seems to have completed.
     fn look_at(&mut self, progress: f64) {
         while self.is_look_due() {
             self.looks = &self.looks[1..];
@@ -83,7 +85,7 @@ impl Allowance {
 }
 
 impl Dpor {
-    /// Has the search give way to another one if it has not ended after the steps of the allowance.
+    /// Limits the search to this allowance. If it has not ended by then, another search replaces it.
     pub fn up_to(self, allowance: Allowance) -> Dpor {
         Dpor {
             allowance: Some(allowance),
@@ -91,7 +93,7 @@ impl Dpor {
         }
     }
 
-    /// Takes an execution of this many steps off the allowance, if there is one.
+    /// Subtracts an execution of this many steps from the allowance, if there is one.
     pub(super) fn spend(&mut self, choices: &[Choice], steps: u64) {
         let Some(allowance) = &mut self.allowance else {
             return;
@@ -105,7 +107,7 @@ impl Dpor {
         }
     }
 
-    /// Returns `true` if the search was to give way to another one, and has no step left.
+    /// Returns `true` if the search has an allowance, and has used it up.
     pub(super) fn is_too_large(&self) -> bool {
         self.allowance
             .as_ref()

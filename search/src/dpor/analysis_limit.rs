@@ -1,31 +1,31 @@
-//! The end of the analysis of an execution because the time of the search is over.
+//! The limit on the analysis of an execution: it ends when the time of the search is over.
 //!
-//! The analysis takes time that grows with the square of the execution's length. With a hundred thousand steps it takes
-//! minutes, and the time of the search may be a second. If it ends early, the plan is not complete, and the search
-//! ends.
+//! The time of the analysis grows with the square of the execution's length. With a hundred thousand steps it takes
+//! minutes, while the time of the search may be a second. If the analysis ends early, the plan is not complete, and the
+//! search ends.
 
 use intermezzo_engine::strategy::TimeIsOver;
 use std::cell::Cell;
 
-/// The work between two looks at the clock: some milliseconds.
+/// The work between two checks of the clock: some milliseconds.
 const WORK: usize = 1 << 22;
 
 /// The limit on the analysis of one execution.
 #[derive(Default)]
 pub(super) struct AnalysisLimit {
     is_over: Option<TimeIsOver>,
-    /// The work since the last look at the clock.
+    /// The work since the last check of the clock.
     work: Cell<usize>,
     ended: Cell<bool>,
 }
 
 impl AnalysisLimit {
-    /// Ends the analysis once this function says so.
+    /// Ends the analysis once this function returns `true`.
     pub(super) fn heed(&mut self, is_over: &TimeIsOver) {
         self.is_over = Some(is_over.clone());
     }
 
-    /// Counts work of this many steps. Returns `true` if the analysis is to end.
+    /// Counts work of this many steps. Returns `true` if the analysis must end.
     #[inline]
     pub(super) fn ends_after(&self, steps: usize) -> bool {
         let work = self.work.get() + steps;
@@ -44,7 +44,7 @@ impl AnalysisLimit {
         }
     }
 
-    /// `true` if the analysis has ended early.
+    /// Returns `true` if the analysis has ended early.
     pub(super) fn has_ended(&self) -> bool {
         self.ended.get()
     }

@@ -42,7 +42,7 @@ impl Dpor {
             let at = plan.choices().len() - 1;
             let last = plan.choices()[at];
             if last.kind != ChoiceKind::Task {
-                // It is a value, chosen in the step that is the last one then.
+                // It is a value, which was chosen in the step that becomes the last one.
                 while self
                     .nodes
                     .last()
@@ -81,7 +81,7 @@ impl Dpor {
             let overslept = self.is_above_frontier(depth);
             let node = &mut self.nodes[depth];
             if node.pending.is_empty() {
-                // No other task is tried here any more, so the step's footprint is not needed.
+                // No other task will be tried here, so the step's footprint is not needed.
                 self.close(trace);
                 plan.truncate(at);
                 continue;
@@ -95,7 +95,7 @@ impl Dpor {
                 across_elided: trace.is_void(depth),
                 overslept,
             };
-            // With a bound no task stays asleep: these are just the tasks that were tried here.
+            // With a bound, no task sleeps: the list then only records the tasks that were tried here.
             if node.explored.is_empty() {
                 node.add_to_footprint(&trace.footprint_with_elided(depth));
                 let mut all = tried(Values::new(), std::mem::take(&mut node.footprint));
@@ -176,7 +176,7 @@ impl Dpor {
         self.nodes[depth].add_explored(&values(made), &footprint, &widths, &others);
     }
 
-    /// Returns `true` if the step at `depth` is to be explored with this alternative of its next choice, after these
+    /// Returns `true` if the step at `depth` must be explored with this alternative of its next choice, after these
     /// values.
     fn is_to_explore(&self, depth: usize, before: &[u32], kind: ChoiceKind, alternative: u32) -> bool {
         if self.is_bounded() {
@@ -222,11 +222,11 @@ impl Dpor {
         }
     }
 
-    /// Adjusts the planned sequences to the step that has ended, which should have made the expected counts. A task drops a
-    /// handle in a step of its own, but the last handle in the step before; and which handle is the last depends on the
-    /// order. The candidates for the next step are those from `candidates` on.
+    /// Adjusts the planned sequences to the step that has ended, which should have made the expected counts. A task
+    /// drops a handle in a separate step, except for the last handle, which it drops in the step before; and the order
+    /// decides which handle is the last. The candidates for the next step are those from `candidates` on.
     #[inline(never)]
-    pub(super) fn fit_guide(&mut self, candidates: usize, trace: &Trace) {
+    pub(super) fn fit_plan(&mut self, candidates: usize, trace: &Trace) {
         let counts = &self.expected_counts;
         let depth = self.nodes.len() - 1;
         let task = self.nodes[depth].task;
@@ -239,8 +239,8 @@ impl Dpor {
         }
     }
 
-    /// Plans every alternative at a step because a part of its plan cannot be followed, and is lost. The sleepers there
-    /// have overslept: it is no longer certain that everything they lead to is planned.
+    /// Plans every alternative at a step, because a part of its plan cannot be followed and is lost. The sleepers there
+    /// count as overslept, because it is no longer certain that everything that they lead to is planned.
     #[cold]
     pub(super) fn do_without_plan(&mut self, depth: usize) {
         let (from, end) = (self.nodes[depth].sleepers, self.sleepers_end(depth));

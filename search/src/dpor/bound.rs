@@ -11,26 +11,28 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// The note in a report if a part of the search is missing.
 pub(super) const LOST: &str =
-    "what the checkpoint said was left of the search does not fit what the test does";
+    "the work that was left according to the checkpoint does not fit what the test does";
 
-/// The largest number of preemptions in an execution, and a mark if anything was left out for having more.
+/// The maximum number of preemptions in an execution, a mark that is set if anything was left out because of it, and
+/// other data that all workers share.
 #[derive(Clone)]
 pub(super) struct Bound {
     pub(super) most: u32,
     left_out: Arc<AtomicBool>,
     /// `true` if a part of the search is missing, because the loaded checkpoint belongs to another search.
     lost: Arc<AtomicBool>,
-    /// `true` if the order of steps that commute mattered in some execution: see `ChoicePoint::order_matters`. Without a
-    /// bound only fairness is looked at.
+    /// `true` if the order of steps that commute mattered in some execution: see `ChoicePoint::order_matters`. Without
+    /// a bound, only fairness is considered.
     held_back: Arc<AtomicBool>,
     /// `true` if virtual time passed in some execution.
     time_passed: Arc<AtomicBool>,
     /// The reason why some tree is not reliable, if one is not: see [`Tree::insert`](super::tree::Tree::insert).
     unreliable: Arc<OnceLock<FallbackReason>>,
-    /// The assumptions about variables that came into use late.
+    /// The assumptions about variables that are first used late.
     pub(super) apart: Arc<AssumedDistinct>,
-    /// The lineage of each task number, as far as known; and the part of it that this worker has verified.
+    /// The lineage of each task number, as far as known.
     lineages: Arc<Mutex<Vec<Option<u64>>>>,
+    /// The part of it that this worker has verified.
     sure_of: Vec<Option<u64>>,
 }
 

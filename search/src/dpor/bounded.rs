@@ -1,24 +1,26 @@
 //! Partial-order reduction within a preemption bound (Coons, Musuvathi, McKinley, "Bounded partial-order reduction",
 //! OOPSLA 2013).
 //!
-//! A bound and a reduction interfere: the one schedule that the reduction keeps of a trace may cost more preemptions
-//! than the bound allows, and another schedule fewer. So there are no sleep sets. Each task is tried before every step
-//! of another task that does not commute with its next one. It is also tried before the block of uninterrupted steps
-//! that this step belongs to, because it costs nothing there; and within the block, wherever the other task has yielded.
+//! A bound and a reduction interfere: of a trace, the reduction keeps one schedule, which may have more preemptions
+//! than the bound allows, while another schedule has fewer. So there are no sleep sets. Each task is tried before every
+//! step of another task that does not commute with its next one. It is also tried before the block of uninterrupted
+//! steps that this step belongs to, because the switch costs nothing there, and within the block wherever the other
+//! task has yielded.
 //!
-//! Fairness that holds a task back depends on steps that commute with the task's own. And if no task can continue, time
-//! passes and ends waits: a switch is then a preemption only if the wait of the task that ran last is among them. So in both
-//! cases another search takes over. Until then all schedules within the bound are explored, as without fairness.
+//! Fairness that holds a task back depends on steps that commute with the task's own. If no task can continue, time
+//! passes and ends waits; a switch is then a preemption only if the wait of the task that ran last is among them. In
+//! both cases another search takes over. Until then all schedules within the bound are explored, as without fairness.
 
 use super::node::Node;
 use super::{Dpor, Footprint};
 use intermezzo_engine::trace::{Class, Ending, StepAccess, Trace};
 use std::ops::Range;
 
-/// The number of a task that has not begun, if that is all that is known of it.
+/// The number used for a task of which it is only known that it has not begun.
 pub(super) const UNBEGUN: u32 = u32::MAX;
 
-/// The footprints of an execution's steps, as if failed operations had succeeded. Each is compared with many others.
+/// The footprints of an execution's steps, as if failed operations had succeeded. They are kept, because each is
+/// compared with many others.
 #[derive(Default)]
 pub(super) struct PossibleFootprints {
     accesses: Vec<StepAccess>,
@@ -34,7 +36,7 @@ struct PossibleStep {
     task: u32,
     /// The first step of the block of uninterrupted steps of the task that the step belongs to.
     block: u32,
-    /// The last step of the block, up to this one, before which a switch to another task is no preemption.
+    /// The last step of the block, up to this one, before which a switch to another task is not a preemption.
     switch: u32,
     accesses: Range<usize>,
     /// A bit for each of the first 64 tasks that were planned at the step, and at the free switches before it.
@@ -59,7 +61,7 @@ impl PossibleFootprints {
         }
     }
 
-    /// Adds the steps of an execution after those that were kept, up to its last node. The first step is before any
+    /// Adds the steps of an execution after those that were kept, up to its last node. The first step comes before any
     /// decision.
     fn take_in(&mut self, trace: &Trace, nodes: &[Node]) {
         let count = nodes.len().min(trace.steps().len());
@@ -90,7 +92,7 @@ impl PossibleFootprints {
             let own = step as u32;
             let (block, switch) = match before {
                 None => (own, own),
-                // It has yielded, for instance.
+                // The task has yielded, for instance.
                 Some(before) if !node.preempts => (before.block, own),
                 Some(before) => (before.block, before.switch),
             };
@@ -104,9 +106,9 @@ impl PossibleFootprints {
         }
     }
 
-    /// Returns the steps before which a switch is no preemption, in the block of uninterrupted steps that this one belongs
-    /// to, and no later than this one. The last of them is the first step of the block, before which there is a switch in
-    /// any case.
+    /// Returns the steps before which a switch is not a preemption, in the block of uninterrupted steps that this one
+    /// belongs to, and no later than this one. They come in descending order, down to the first step of the block,
+    /// before which there is a switch in any case.
     pub(super) fn free_switches(&self, step: usize) -> impl Iterator<Item = usize> {
         let first = self.steps[step].block;
         let before = move |&at: &u32| {
@@ -159,8 +161,9 @@ impl Dpor {
         self.footprints = footprints;
     }
 
-    /// Plans every task at this step, and where a switch is free in the block of uninterrupted steps that it belongs to.
-    /// Some task waited for it, and whether a task has to wait decides the cost of switching away from it.
+    /// Plans every task at this step, and where a switch is free in the block of uninterrupted steps that it belongs
+    /// to. Some task waited for this step, and the cost of switching away from a task depends on whether it has to
+    /// wait.
     pub(super) fn try_all_around(&mut self, footprints: &PossibleFootprints, depth: usize) {
         if depth == 0 {
             return;
@@ -170,9 +173,9 @@ impl Dpor {
         free.for_each(|free| self.try_all(free));
     }
 
-    /// Plans a task before each step of another that conflicts with this access of its step `end`. (The last such step of
-    /// each other task would suffice if the task could continue since; but the step that it waited for may have to be
-    /// reordered as well.) Notes that the access comes after the state before step `at`.
+    /// Plans a task before each step of another task that conflicts with this access of its step `end`. The last such
+    /// step of each other task would be enough if the task could continue from there on, but the step that it waited
+    /// for may have to be reordered as well. Notes that the access comes after the state before step `at`.
     pub(super) fn try_before(
         &mut self,
         footprints: &mut PossibleFootprints,
@@ -193,7 +196,7 @@ impl Dpor {
                 continue;
             }
             earliest = Some(earlier as usize);
-            // Most tasks were tried there because of another access.
+            // Most tasks have already been tried there because of another access.
             if step.tried & bit != 0 {
                 continue;
             }
@@ -210,7 +213,7 @@ impl Dpor {
         }
     }
 
-    /// Plans the task, whose bit this is, at this step; or every task if it cannot go there.
+    /// Plans the task with this bit at this step, or every task if this one cannot go there.
     #[inline]
     fn try_at(&mut self, depth: usize, task: u32, bit: u64) {
         if self.nodes[depth].planned & bit == 0 {
@@ -218,7 +221,7 @@ impl Dpor {
         }
     }
 
-    /// Does that for a task that was not planned there before.
+    /// Does the same for a task that was not planned there before.
     #[inline(never)]
     fn try_first_at(&mut self, depth: usize, task: u32, bit: u64) {
         let node = &mut self.nodes[depth];

@@ -1,4 +1,4 @@
-//! The work of one search that its workers have for each other: at shared nodes, and from a checkpoint.
+//! The work of one search that is available to its workers: at shared nodes, and from a checkpoint.
 
 use super::bound::Bound;
 use super::saved::SavedHand;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 /// The state that the workers of a search share.
 pub(super) type Crew = WorkPool<Available>;
 
-/// The work that no worker has taken, and that of workers that have paused.
+/// The work that no worker has taken, and the work of paused workers.
 pub(super) struct Available {
     /// The shared nodes with untried branches, the shallowest first. No node's lock is held when the pool's is taken.
     open: Vec<Open>,
@@ -30,9 +30,9 @@ pub(super) struct Open {
 #[derive(Clone)]
 pub(super) struct Remaining {
     pub(super) hand: SavedHand,
-    /// The shared nodes along its path, and those of the sequence that the next execution follows from the last of
-    /// them.
+    /// The shared nodes along its path.
     pub(super) places: SharedPath,
+    /// The shared nodes of the sequence that the next execution follows from the last one.
     pub(super) line: PlannedNodes,
     /// `true` if the footprint of the step from the last shared node has been published.
     pub(super) told: bool,
@@ -46,7 +46,7 @@ pub(super) enum Taken {
     Branch(Open, Branch),
 }
 
-/// All remaining work, to be written down while all workers pause.
+/// All remaining work, to be saved while all workers pause.
 pub(super) struct AllRemaining<'a> {
     pub(super) open: &'a [Open],
     pub(super) hands: Vec<&'a Remaining>,
@@ -59,12 +59,12 @@ impl Work for Available {
 }
 
 impl Crew {
-    /// Returns the state for one worker, which begins with this work.
+    /// Returns the state for a single worker, which begins with this work.
     pub(super) fn beginning(first: Option<Remaining>) -> Crew {
         Crew::of(first, Vec::new())
     }
 
-    /// Returns the state for one worker without work of its own, with all this remaining work.
+    /// Returns the state for a single worker without work of its own, with all this remaining work available.
     pub(super) fn going_on(left: Vec<Remaining>, open: Vec<Open>) -> Crew {
         let crew = Crew::of(None, left);
         crew.list(open);
@@ -120,8 +120,8 @@ impl Crew {
         self.wake_all(&self.lock());
     }
 
-    /// Returns work for an idle worker: the remaining work of another one, or else a branch within the bound of the
-    /// shallowest shared node that has one. Most is expected below the shallowest node.
+    /// Returns work for an idle worker: the remaining work of another worker, or else a branch within the bound of the
+    /// shallowest shared node that has one, because most work is expected there.
     pub(super) fn take(&self, hand: usize, bound: &Bound) -> Option<Taken> {
         let mut state = self.lock();
         let is_over = state.is_over;
@@ -165,8 +165,8 @@ mod tests {
         assert!(!waits(Crew::stop));
     }
 
-    /// The remaining work of a search is acquired before the search is over. It then belongs to its worker until that
-    /// pauses.
+    /// The remaining work of a search is acquired before the search is over. It then belongs to its worker until the
+    /// worker pauses.
     #[test]
     fn what_is_left_is_taken_up() {
         let first = Dpor::new(Insertion::WakeupTrees).saved(&[]);

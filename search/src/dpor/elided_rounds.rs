@@ -1,8 +1,8 @@
 //! Failed rounds of loops, which are elided once they have ended.
 //!
-//! Until a round ends it counts like any other steps: it wakes sleeping tasks and orders others. If it turns out to
-//! have had no effect, this module corrects the consequences: the tasks that stay asleep across it, the executions that
-//! become redundant, and the results of its operations if they had come later.
+//! Until a round ends, its steps count like any others: they wake sleeping tasks and order other steps. If the round
+//! turns out to have had no effect, this module corrects the consequences: tasks may stay asleep across it, executions
+//! may become redundant, and its operations could have had other results if they had come later.
 
 use super::node::Reads;
 use super::sleep::is_asleep;
@@ -12,10 +12,10 @@ use intermezzo_engine::schedule::Choice;
 use intermezzo_engine::trace::{Trace, conflict};
 
 impl Dpor {
-    /// Returns `true` if the step belongs to a round that started too early. Run at once, the round would have failed,
-    /// and the search has continued from there without it. Meanwhile other tasks changed a variable that the round
-    /// reads, and none of their steps depends on the round's earlier steps. So the round may as well start after their
-    /// steps, which is explored in the continuation without it.
+    /// Returns `true` if the step belongs to a round that started too early. If the round had run without interruption,
+    /// it would have failed, and the search has already continued from there without it. In this execution, other tasks
+    /// have changed a variable that the round reads, and none of their steps depends on the round's earlier steps. So
+    /// the round could start after their steps just as well, which is explored in the continuation without it.
     pub(super) fn starts_too_early(&self, depth: usize, trace: &Trace) -> bool {
         let task = self.nodes[depth].task;
         let own = |step: &usize| self.nodes[*step].task == task;
@@ -39,12 +39,12 @@ impl Dpor {
     }
 
     /// Lets tasks stay asleep after the step that ended a failed round if only the round's operations woke them. The
-    /// sleep sets along the path are not changed, because the round has not ended if the search backtracks to them.
+    /// sleep sets along the path are not changed: if the search backtracks to them, the round has not ended.
     ///
-    /// Returns `false` if the execution shows only what is seen elsewhere. Without the round, its task is in the state
-    /// in which the round began. The continuations from there are seen elsewhere in three cases: another branch was
-    /// tried there before; the search has already continued from there after such a round; or a task that sleeps there
-    /// takes one of the remaining steps.
+    /// Returns `false` if the execution is redundant. Without the round, its task is in the state in which the round
+    /// began. The continuations from there are explored elsewhere in three cases: another branch was tried there
+    /// before; the search has already continued from there after such a round; or a task that sleeps there takes one of
+    /// the remaining steps.
     pub(super) fn inherit_over_void(&mut self, depth: usize, trace: &Trace) -> bool {
         let mut from = depth;
         if let Some(round) = trace.elided_rounds().last() {
@@ -97,7 +97,7 @@ impl Dpor {
     }
 
     /// Marks all steps since the beginning of a round as new if its last step is new, so that they are examined again.
-    /// Their order changes when the round is elided, and when it is put back because its end was undone.
+    /// Their order changes when the round is elided, and when it is restored because its end was undone.
     pub(super) fn refresh(&mut self, trace: &Trace) {
         for round in trace.elided_rounds().iter().rev() {
             if round.at >= self.fresh {
@@ -106,9 +106,9 @@ impl Dpor {
         }
     }
 
-    /// Plans the alternatives to the last execution's failed rounds. The first operation of a round needs none: the
-    /// task repeats it in its next round. But with the first operation in its place, the round's other operations could
-    /// have come after steps of other tasks, and the round could have had another result.
+    /// Plans the alternatives to the last execution's failed rounds. The first operation of a round needs no
+    /// alternative, because the task repeats it in its next round. But the round's other operations could have come
+    /// after steps of other tasks, and the round could have had another result.
     #[inline(always)]
     pub(super) fn follow_void_rounds(&mut self, trace: &Trace, choices: &[Choice]) {
         if !trace.elided_rounds().is_empty() {

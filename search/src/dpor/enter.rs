@@ -34,7 +34,7 @@ impl Dpor {
     }
 
     /// Begins the node of the step that is about to be taken. Returns the alternative to take.
-    // A function of its own, because most steps need none of it: see `enter_only`.
+    // A separate function, because most steps do not need it: see `enter_only`.
     #[inline(never)]
     pub(super) fn enter(&mut self, point: &ChoicePoint<'_>) -> u32 {
         let trace = point.trace();
@@ -75,7 +75,7 @@ impl Dpor {
             self.list_candidates(point)
         };
         if expects_counts {
-            self.fit_guide(candidates, trace);
+            self.fit_plan(candidates, trace);
         }
         let choice = (point.alternatives > 1).then_some(point.choices);
         let listed = &self.candidates[candidates..];
@@ -92,14 +92,14 @@ impl Dpor {
         }
         let mut had_overslept = false;
         if guided.is_none() && self.insertion == Insertion::WakeupTrees {
-            // Tasks that are still asleep were not woken by the plan.
+            // The tasks that are still asleep were not woken by the plan.
             let asleep = self.sleepers[sleeping..].iter_mut();
             asleep.for_each(|sleeper| had_overslept |= std::mem::replace(&mut sleeper.overslept, true));
         }
         if guided.is_some() {
             node.want(node.sequences.first_values());
         }
-        // Without a sequence to follow, or if its next step was already done on the way, any task may go.
+        // Without a sequence to follow, or if its next step has already been done, any task may go.
         let alternative = match guided {
             Some(guided) => Some(guided),
             None if is_simple => {
@@ -122,7 +122,7 @@ impl Dpor {
         alternative as u32
     }
 
-    /// Lists the candidates at a point where some may wait, or are held back. Returns `true` if one may time out.
+    /// Lists the candidates at a point at which some wait or are held back. Returns `true` if one may time out.
     #[cold]
     #[inline(never)]
     fn list_candidates(&mut self, point: &ChoicePoint<'_>) -> bool {
@@ -141,8 +141,8 @@ impl Dpor {
         may_time_out
     }
 
-    /// Continues with the planned sequences below the last step, for the values that it chose. With wakeup trees, returns
-    /// `true` if counts matter: the plan expects some, now in `expected_counts`, or the step made some.
+    /// Continues with the planned sequences below the last step, for the values that it chose. With wakeup trees,
+    /// returns `true` if counts matter: the plan expects some, now in `expected_counts`, or the step made some.
     #[inline(always)]
     fn follow_values(&mut self, trace: &Trace) -> bool {
         let (mut expects_counts, next) = (false, self.nodes.len());
@@ -162,8 +162,8 @@ impl Dpor {
 
     /// Lets tasks that sleep before a step stay asleep after it, unless it is their own step or wakes them.
     ///
-    /// Returns `false` if the execution shows only what is seen elsewhere, because the step ended a failed round or
-    /// belongs to a round that started too early.
+    /// Returns `false` if the execution is redundant, because the step ended a failed round or belongs to a round that
+    /// started too early.
     pub(super) fn inherit_sleep(&mut self, depth: usize, trace: &Trace) -> bool {
         if trace.has_voids() {
             if trace

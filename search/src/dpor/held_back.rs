@@ -1,21 +1,22 @@
 //! Tasks that fairness holds back, and executions that have no task left to try.
 //!
-//! Fairness depends on the order of steps that commute: a task that has yielded twice is held back until another one takes
-//! a step, and goes on if that step came in between. A search that runs one execution for each trace may have run those
-//! steps in the order in which the task is held back. What follows in the other order is fair as well, and must not be
-//! missed.
+//! Fairness depends on the order of steps that commute: a task that has yielded twice is held back until another one
+//! takes a step, and continues if that step came in between. A search that runs one execution for each trace may have
+//! run those steps in the order in which the task is held back. The executions that follow in the other order are fair
+//! as well, and must not be missed.
 //!
-//! So a task that is held back is an alternative where a race asks for it, if its steps so far may be those of a fair
-//! schedule: since it last learned of the task in whose favour it is held back, that one has taken enough other steps to
-//! put one into every other window between two yields. A window without a step holds the task back, and the step that
-//! lets it go is in the next one. By itself no execution continues with a task that is held back, so loops end.
+//! So a task that is held back is an alternative where a race requires it, if its steps so far may be those of a fair
+//! schedule. That is so if the task in whose favour it is held back has taken enough steps that the held task does not
+//! know of to put one into every other window between two yields. A window without a step holds the task back, and the
+//! step that releases it is in the next one. Without a race, no execution continues with a task that is held back, so
+//! loops end.
 //!
-//! That is taken for each two tasks alone, and each of those steps is taken to be possible between the yields. So more
-//! schedules are tried than the fair ones, and never fewer; but not more rounds of a loop than some twice the steps of the
-//! other task.
+//! This is checked for each pair of tasks separately, and each of those steps is assumed to be possible between the
+//! yields. So more schedules than the fair ones are tried, and never fewer. A loop makes at most about twice as many
+//! rounds as the other task takes steps.
 //!
-//! It does not hold if virtual time passes, because a window in which the other task slept for a while holds back no
-//! task. Then happens-before caching takes over.
+//! This does not work if virtual time passes, because a window in which the other task slept for a while does not hold
+//! back a task. Then happens-before caching takes over.
 
 use super::Dpor;
 use super::sleep::{Footprint, is_asleep};
@@ -26,12 +27,12 @@ use intermezzo_engine::trace::{NOTHING, Trace};
 /// The way in which fairness holds back a candidate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Held {
-    /// It does not.
+    /// It does not hold the candidate back.
     #[default]
     Not,
-    /// In this order of the steps so far, but perhaps not in another one of the same trace.
+    /// It does in this order of the steps so far, but perhaps not in another order of the same trace.
     Here,
-    /// In every order.
+    /// It does in every order.
     Always,
 }
 
@@ -47,19 +48,21 @@ impl Held {
     }
 }
 
-/// Returns `true` if the task may have yielded so often and yet given way, in another order of the same steps.
+/// Returns `true` if, in another order of the same steps, the task may have yielded that often and still have given
+/// way.
 fn is_fair_elsewhere(hold: &Hold, trace: &Trace) -> bool {
     let Some(awaited) = hold.awaited else { return false };
     let known_at = |step: usize| trace.known_by(step).get(awaited as usize).copied().unwrap_or(0);
     let steps = trace.steps();
     let last = steps.iter().rposition(|step| step.task == hold.task);
     let of_awaited = last.map_or(0, known_at);
-    // A task never knows less than before.
+    // The steps that a task knows only increase.
     let before = hold
         .yields
         .partition_point(|&step| known_at(step as usize) < of_awaited);
     let since = hold.yields.len() - before;
-    // In every other window between two yields it must take a step. The first window may hold the one that is known.
+    // The awaited task must take a step in every other window between two yields. The first window may contain the
+    // known one.
     let mut enough = 1;
     let theirs = steps.iter().rev().filter(|step| step.task == awaited);
     let mut unknown = theirs.take_while(|step| step.index == NOTHING || step.index > of_awaited);
@@ -73,8 +76,8 @@ fn is_fair_elsewhere(hold: &Hold, trace: &Trace) -> bool {
 }
 
 impl Dpor {
-    /// Returns the alternative that continues by itself: the first task that is not asleep. Tasks that only the
-    /// environment could wake come last, and those that fairness holds back here but not always.
+    /// Returns the alternative to take without a plan: the first task that is not asleep. Tasks that could only time
+    /// out come later, and tasks that fairness holds back here but not always come last.
     pub(super) fn first_awake(
         &self,
         point: &ChoicePoint<'_>,
@@ -96,7 +99,7 @@ impl Dpor {
         first.or_else(|| awake(false, Held::Here))
     }
 
-    /// Does the rest for a step that only sleeping tasks can take.
+    /// Completes the node of a step that only sleeping tasks can take.
     #[cold]
     #[inline(never)]
     pub(super) fn enter_asleep(&mut self, point: &ChoicePoint<'_>, had_overslept: bool) -> u32 {
@@ -111,8 +114,8 @@ impl Dpor {
             self.cut(point, blocked);
             let from_above = self.partition.is_some() && had_overslept;
             if !blocked && !from_above && self.insertion == Insertion::WakeupTrees {
-                // Wakeup trees plan no such execution, unless steps depend on each other in a way that no access
-                // shows; or a task sleeps from above the frontier of a share.
+                // With wakeup trees, no such execution is planned, unless steps depend on each other in a way that no
+                // access shows, or a task sleeps from above the frontier of a share.
                 self.bound.invalidate(match point.fair {
                     true => FallbackReason::HeldBack,
                     false => FallbackReason::NothingNew,
@@ -120,8 +123,8 @@ impl Dpor {
             }
             return 0;
         }
-        // A task that is held back may be the one to go. Then what the sleepers lead to elsewhere need not show what
-        // follows here.
+        // A task that is held back may be the one that should go. Then the executions that the sleepers lead to
+        // elsewhere need not show what follows here.
         asleep.iter_mut().for_each(|sleeper| sleeper.overslept = true);
         self.bound.invalidate(FallbackReason::HeldBack);
         let first = listed.iter().position(|candidate| candidate.held == Held::Not);
@@ -133,7 +136,7 @@ impl Dpor {
         first as u32
     }
 
-    /// Plans every alternative at this step, but for tasks that fairness always holds back.
+    /// Plans every alternative at this step, except for tasks that fairness always holds back.
     #[cold]
     pub(super) fn try_all(&mut self, depth: usize) {
         for place in self.nodes[depth].candidates.clone() {

@@ -1,4 +1,4 @@
-//! The reductions, as kinds of what a race inserts into the search.
+//! The reductions, by the sequences that a race inserts into the search.
 
 use intermezzo_engine::trace::Analysis;
 
@@ -14,12 +14,12 @@ pub enum Insertion {
 }
 
 impl Insertion {
-    /// `true` for a search within a bound.
+    /// Returns `true` for a search within a bound.
     pub(super) fn is_bounded(self) -> bool {
         matches!(self, Insertion::Bounded(_))
     }
 
-    /// Returns the analysis that the reduction needs. Within a bound, the tasks that have to wait matter.
+    /// Returns the analysis that the reduction needs. Within a bound, it matters which tasks have to wait.
     pub(super) fn analysis(self) -> Analysis {
         match self {
             Insertion::SourceSets | Insertion::WakeupTrees => Analysis::Races,

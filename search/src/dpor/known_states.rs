@@ -1,18 +1,19 @@
-//! States from which a search within a bound has continued before. It does not continue from them again.
+//! Known states: those from which a search within a bound has continued. It does not continue from them again.
 //!
 //! A visit leads to nothing new if an earlier visit of the state had fewer preemptions. The same holds if the earlier
-//! visit had as many, and there the same task could continue, or none: see [`Caching`](crate::caching). But the
-//! steps that come after the state also decide what is to be tried before it, and the second visit has other steps
-//! before it than the first. So the search keeps what comes after each state, and plans for the second visit as if it had
-//! all come (Yang, Chen, Gopalakrishnan, Kirby, "Efficient stateful dynamic partial order reduction", SPIN 2008).
+//! visit had the same number, and the same task could continue there, or none: see [`Caching`](crate::caching). But the
+//! steps that come after the state also decide which tasks must be tried before it, and the second visit has other
+//! steps before it than the first. So the search remembers the accesses that come after each state, and plans for the
+//! second visit as if they had all come (Yang, Chen, Gopalakrishnan, Kirby, "Efficient stateful dynamic partial order
+//! reduction", SPIN 2008).
 //!
 //! Only steps that do not commute with a step before the state matter. They are kept with numbers of tasks and
 //! variables that are the same in all executions of the trace that leads to the state.
 //!
-//! Differs: from the paper, which keeps a graph of operations: a state is the fingerprint of a trace, with a set of
-//! accesses. Tasks are also tried wherever a switch is free in a block of steps, as the bound demands.
-//! Misses: nothing that is known, unless two states have one fingerprint of 128 bits. If fairness holds a task back, the
-//! state is more than its fingerprint, and the search gives way to `caching`.
+//! Differs: the paper keeps a graph of operations; here a state is the fingerprint of a trace, with a set of accesses.
+//! Tasks are also tried wherever a switch is free in a block of steps, as the bound requires. Misses: nothing that is
+//! known, unless two states have the same fingerprint of 128 bits. If fairness holds a task back, the fingerprint does
+//! not determine the state, and `caching` takes over.
 
 use super::Dpor;
 use super::bounded::{PossibleFootprints, UNBEGUN};
@@ -22,7 +23,7 @@ use std::collections::HashMap;
 use std::mem::size_of;
 use std::ops::Range;
 
-/// An access of a task, in any of its steps that come after a state.
+/// An access of a task, in some step that comes after a state.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Access {
     task: u32,
@@ -34,19 +35,19 @@ struct Access {
 #[derive(Clone, Copy)]
 struct Place {
     access: Access,
-    /// The last state of the path that it comes after, by the number of steps before; [`NOWHERE`] if it comes after
-    /// none.
+    /// The last state of the path that it comes after, by the number of steps before that state; [`NOWHERE`] if there
+    /// is none.
     after: u32,
     /// The earliest step of the path that it does not commute with.
     earliest: u32,
-    /// The number of the [`KnownAccess`] that it was when it was last kept.
+    /// The number of its [`KnownAccess`] when it was last kept.
     known: u32,
 }
 
 const NOWHERE: u32 = u32::MAX;
 
-/// The accesses that come after the states of the path, as far as explored. Each is noted at the last state that it comes
-/// after; it comes after those before, too.
+/// The accesses that come after the states of the path, as far as explored. Each is noted at the last state that it
+/// comes after, and so comes after the earlier states, too.
 #[derive(Default)]
 struct Continuations {
     /// All accesses that were ever noted, and the indices of those to each key.
@@ -54,18 +55,18 @@ struct Continuations {
     by_key: Vec<Vec<u32>>,
     /// The continuation of each state.
     states: Vec<Continuation>,
-    /// Continuations without content, to be used again.
+    /// Empty continuations, kept to reuse their memory.
     spare: Vec<Continuation>,
 }
 
-/// The part that is noted at one state of the path.
+/// The data noted at one state of the path.
 #[derive(Default)]
 struct Continuation {
-    /// Accesses, by index. Those that are noted elsewhere by now do not count.
+    /// Accesses, by index. Those that are now noted at another state do not count.
     accesses: Vec<u32>,
     /// The steps before the state for which a task waits after it.
     awaited: Vec<usize>,
-    /// `true` if not everything that comes after it is known.
+    /// `true` if the accesses after the state are not all known.
     is_partial: bool,
 }
 
@@ -112,8 +113,8 @@ impl Continuations {
         index
     }
 
-    /// Calls `keep` with the place of each access that comes after the last state, at least once, up to the first for which
-    /// it returns `None`.
+    /// Calls `keep` at least once with the place of each access that comes after the last state. Stops when `keep`
+    /// returns `None`.
     fn for_each_last(&mut self, mut keep: impl FnMut(&mut Place) -> Option<()>) -> Option<()> {
         let last = self.states.last()?;
         let after = self.states.len() as u32 - 1;
@@ -126,7 +127,8 @@ impl Continuations {
         Some(())
     }
 
-    /// Removes the last state. What came after it, and concerns steps before the one before it, comes after that one.
+    /// Removes the last state. Its accesses that concern steps before the previous state are then noted at the previous
+    /// state.
     fn pop(&mut self) {
         let Some(mut last) = self.states.pop() else {
             return;
@@ -158,7 +160,7 @@ impl Continuations {
         self.spare.push(last);
     }
 
-    /// Adds states without anything noted, up to this number.
+    /// Adds empty states, up to this number.
     fn extend(&mut self, states: usize) {
         while self.states.len() < states {
             self.states.push(self.spare.pop().unwrap_or_default());
@@ -169,15 +171,15 @@ impl Continuations {
 /// A step of a task: the task's lineage, and the number of its steps before.
 type StepOfTask = (u64, u32);
 
-/// An access that comes after a known state: the task by lineage, `None` for one that has not begun before the state; and
-/// the key by a number that holds in all executions of the trace that leads to the state.
+/// An access that comes after a known state: the lineage of the task, `None` for one that had not begun before the
+/// state; a number for the key that is the same in all executions of the trace that leads to the state; and the class.
 type KnownAccess = (Option<u64>, u64, Class);
 
-/// The accesses and steps that come after known states, one visit after the other. Those of a visit that was replaced stay,
-/// and count as memory that is used.
+/// The accesses and steps that come after known states, one visit after the other. Those of a replaced visit stay, and
+/// count as used memory.
 #[derive(Default)]
 struct KnownContinuations {
-    /// Each access once, and its number. There are few, and each comes after many states.
+    /// The distinct accesses, by number. There are few, and each comes after many states.
     distinct: Vec<KnownAccess>,
     numbers: HashMap<KnownAccess, u32>,
     accesses: Vec<u32>,
@@ -186,7 +188,7 @@ struct KnownContinuations {
     ends: Vec<[u32; 2]>,
 }
 
-/// The best visit of a state. It is small, because there may be millions.
+/// The best visit of a state. The type is small, because there may be millions of visits.
 #[derive(Clone, Copy)]
 struct Visit {
     preemptions: u32,
@@ -200,8 +202,8 @@ struct Visit {
 const NO_TASK: u64 = 1;
 
 impl Visit {
-    /// Returns `true` if a visit with this many preemptions leads to nothing new after this one. Where no task could continue
-    /// without a preemption, each switch was free, and the other visit has nothing cheaper.
+    /// Returns `true` if a visit with this many preemptions leads to nothing new after this one. If no task could
+    /// continue without a preemption in this visit, each switch was free, so nothing is cheaper in the other visit.
     fn covers(&self, preemptions: u32, going_on: u64) -> bool {
         let is_as_free = self.going_on == going_on || self.going_on == NO_TASK;
         self.preemptions < preemptions || self.preemptions == preemptions && is_as_free
@@ -216,11 +218,11 @@ pub(super) struct Repeated {
     goes_on: bool,
 }
 
-/// The known states, and what comes after those of the path.
+/// The known states, and the accesses that come after those of the path.
 pub(super) struct KnownStates {
     visits: HashMap<u128, Visit, ByFingerprint>,
     continuations: KnownContinuations,
-    /// The bytes that may yet be used.
+    /// The number of bytes that may still be used.
     bytes_left: usize,
     /// One state for each step of the path: the state before it.
     path: Continuations,
@@ -286,7 +288,7 @@ impl KnownStates {
             going_on,
         };
         let [accesses, awaited] = self.continuations.part(continuation);
-        // Lists and the table have room for up to twice as many entries as there are.
+        // Lists and tables have room for up to twice as many entries as they contain.
         let bytes = 2
             * (new * (size_of::<KnownAccess>() + size_of::<(KnownAccess, u32)>())
                 + accesses.len() * size_of::<u32>()
@@ -294,7 +296,7 @@ impl KnownStates {
                 + size_of::<[u32; 2]>()
                 + size_of::<(u128, Visit)>());
         self.bytes_left = self.bytes_left.saturating_sub(bytes);
-        // What the new visit covers is not needed any more.
+        // A visit that the new one covers is not needed any more.
         let first = self.visits.get(&state);
         let is_another = first.is_some_and(|first| !visit.covers(first.preemptions, first.going_on));
         let position = match is_another {
@@ -305,14 +307,14 @@ impl KnownStates {
     }
 }
 
-/// Returns the place in the table of a visit that has as many preemptions as the one at the state's own place, and another
-/// task that could continue without one.
+/// Returns the position in the table of a second visit of a state: one with as many preemptions as the first, in which
+/// another task could continue without one.
 fn position_of_another(state: u128, going_on: u64) -> u128 {
     state.wrapping_add(u128::from(going_on) << 32 | 1)
 }
 
-/// Returns a number for the task that could continue, which is the same in all executions of a trace. It is `None` if no
-/// other task could notice the task, so that it cannot be distinguished.
+/// Returns a number for the task that could continue, which is the same in all executions of a trace. Returns `None` if
+/// the task has no entries yet, so that it cannot be identified.
 fn number_of(trace: &Trace, going_on: Option<u32>) -> Option<u64> {
     let Some(task) = going_on else {
         return Some(NO_TASK);
@@ -322,8 +324,8 @@ fn number_of(trace: &Trace, going_on: Option<u32>) -> Option<u64> {
 }
 
 impl KnownContinuations {
-    /// Adds what comes after the last state of the path, and returns its number; `None` if it cannot be said in terms of other
-    /// executions, or if there is too much.
+    /// Adds the accesses and steps that come after the last state of the path, and returns their number. Returns `None`
+    /// if they cannot be expressed in terms of other executions, or if there are too many.
     fn add(
         &mut self,
         path: &mut Continuations,
@@ -340,7 +342,7 @@ impl KnownContinuations {
         own
     }
 
-    /// Does that, but what it has added remains if it cannot add all.
+    /// Does the same, but leaves a partial addition if it cannot add everything.
     fn extend(
         &mut self,
         path: &mut Continuations,
@@ -383,7 +385,7 @@ impl KnownContinuations {
         })
     }
 
-    /// Returns the ranges of the accesses, and of the steps that are awaited, of the part with this number.
+    /// Returns the ranges of the accesses, and of the awaited steps, with this number.
     fn part(&self, number: u32) -> [Range<usize>; 2] {
         let [accesses_end, awaited_end] = self.ends[number as usize];
         let [accesses, awaited] = number
@@ -395,8 +397,8 @@ impl KnownContinuations {
         ]
     }
 
-    /// Returns what comes after the state of a visit in terms of an execution that has just reached it; `None` if that
-    /// cannot be said.
+    /// Returns the accesses and steps that come after the state of a visit, in terms of an execution that has just
+    /// reached it; `None` if they cannot be expressed.
     fn in_terms_of(&self, visit: Visit, trace: &Trace, goes_on: bool) -> Option<Repeated> {
         let [accesses, awaited] = self.part(visit.continuation);
         let (known, steps_awaited) = (&self.accesses[accesses], &self.awaited[awaited]);
@@ -420,7 +422,7 @@ impl KnownContinuations {
                 Some(lineage) => number(lineage)?,
                 None => UNBEGUN,
             };
-            // Several keys may have one number, if nothing tells them apart. Then all of them are meant.
+            // Several keys may have the same number, if nothing distinguishes them. Then all of them are meant.
             let from = keys.partition_point(|(own, _)| *own < stable);
             let own = keys[from..].iter().take_while(|(own, _)| *own == stable);
             let before = accesses.len();
@@ -447,8 +449,8 @@ impl KnownContinuations {
 }
 
 impl Dpor {
-    /// Has the search within a bound not continue from states that it has explored, which it remembers in this many
-    /// bytes.
+    /// Makes a search within a bound remember the states that it has explored, in this many bytes, and not continue
+    /// from them again.
     pub fn remembering(self, bytes: usize) -> Dpor {
         Dpor {
             known: self.is_bounded().then(|| Box::new(KnownStates::within(bytes))),
@@ -456,8 +458,7 @@ impl Dpor {
         }
     }
 
-    /// Returns `true` if the execution has reached a state from which the search has continued before, and notes what
-    /// came after it.
+    /// Returns `true` if the execution has reached a known state, and notes the accesses that come after it.
     #[inline(always)]
     pub(super) fn is_known(&mut self, point: &ChoicePoint<'_>, preemptions: u32) -> bool {
         self.known.is_some() && self.is_among_known(point, preemptions)
@@ -483,7 +484,7 @@ impl Dpor {
         known.repeated.is_some()
     }
 
-    /// Begins the analysis of an execution: nothing is known to come after its new states yet.
+    /// Begins the analysis of an execution: adds empty continuations for its new states.
     pub(super) fn begin_continuations(&mut self) {
         if let Some(known) = &mut self.known {
             known.path.extend(self.nodes.len());
@@ -506,7 +507,7 @@ impl Dpor {
         }
     }
 
-    /// Notes that not everything is known that comes after the last state of the path.
+    /// Notes that the accesses after the last state of the path are not all known.
     pub(super) fn note_partial(&mut self) {
         if let Some(known) = &mut self.known
             && let Some(last) = known.path.states.last_mut()
@@ -515,7 +516,8 @@ impl Dpor {
         }
     }
 
-    /// Plans what the steps after a known state call for, if the execution ended at one. Returns `false` otherwise.
+    /// Plans the tasks that the accesses after a known state require, if the execution ended at one. Returns `false`
+    /// otherwise.
     pub(super) fn plan_as_before(&mut self, footprints: &mut PossibleFootprints) -> bool {
         let Some(repeated) = self.known.as_mut().and_then(|known| known.repeated.take()) else {
             return false;
@@ -529,7 +531,7 @@ impl Dpor {
             self.note_awaited(steps - 1, step);
         }
         if repeated.goes_on {
-            // Its block of steps may contain more that do not commute with later ones.
+            // Its block of steps may continue with steps that do not commute with later ones.
             footprints
                 .free_switches(steps - 1)
                 .for_each(|depth| self.try_all(depth));

@@ -1,47 +1,49 @@
-//! Dynamic partial-order reduction with sleep sets: source sets, and optimal by wakeup trees (Abdulla, Aronis, Jonsson,
-//! Sagonas, "Source Sets", JACM 2017).
+//! Dynamic partial-order reduction with sleep sets: with source sets, and the optimal algorithm with wakeup trees
+//! (Abdulla, Aronis, Jonsson, Sagonas, "Source Sets", JACM 2017).
 //!
-//! Each execution is run to its end. Then every race in it is examined: two dependent steps that nothing orders but
-//! their own dependence. A sequence of steps that reverses the race is to be explored from before the first of the two,
-//! unless one that is or was explored there leads to the same trace. A task whose step has been tried *sleeps* until
-//! some task takes a step that does not commute with it: the executions that it could begin in between were seen.
+//! Each execution is run to its end. Then every race in it is examined: two dependent steps that are ordered by nothing
+//! but their own dependence. A sequence of steps that reverses the race is planned before the first of the two, unless
+//! one that is or was explored there leads to the same trace. A task whose step has been tried *sleeps* until some task
+//! takes a step that does not commute with it: the executions that it could begin in between have been explored.
 //!
-//! Source sets keep only the first step of the sequence. That is cheap, but some executions end with all enabled tasks
-//! asleep; they are *redundant*. Wakeup trees keep and follow the whole sequence, and have no redundant executions.
+//! Source sets keep only the first step of the sequence. That is cheap, but some executions reach a point at which all
+//! enabled tasks are asleep. They are *redundant*. Wakeup trees keep and follow the whole sequence, and have no
+//! redundant executions.
 //!
 //! Beyond the paper:
-//! - *Values.* Choices other than of tasks (`choose(n)`, the waiter to notify) are enumerated within their step. A step
-//!   that is planned in a sequence is explored only with the values that it chose there, and sleeps only with these: with
-//!   others it is a different step, which other executions plan if it matters.
-//! - *Fates.* If the environment may let an operation fail that could succeed, its step is two steps: a failure only
-//!   reads. Each of the two sleeps and is woken by itself. A sequence that reverses a race of the operation plans one
-//!   fate only, if the first step of the race did not change the operation's variable: the other fate is seen after
-//!   that step.
-//!   A sleeper, or a branch, with one fate covers a sequence with which it commutes only by half: where its operation
-//!   has that fate (`tree::halves`).
-//! - *Variables* that came into use after a step may have other numbers in other executions. There they are recognised
+//! - *Values.* Choices that are not about tasks (`choose(n)`, the waiter to notify) are enumerated within their step. A
+//!   step that is planned in a sequence is explored only with the values that it chose there, and sleeps only with
+//!   these. With other values it is a different step, which other executions plan if it matters.
+//! - *Fates.* If the environment may let an operation fail that could succeed, its step counts as two steps, because a
+//!   failure only reads. Each of the two sleeps and is woken separately. A sequence that reverses a race of the
+//!   operation plans only one fate, if the first step of the race did not change the operation's variable: the other
+//!   fate is explored after that step. A sleeper, or a branch, with one fate covers only half of a sequence with which
+//!   it commutes: the executions in which its operation has that fate (`tree::halves`).
+//! - *Variables* that are first used after a step may have other numbers in other executions. There they are recognised
 //!   by the stable identities of the operations on them (`names`). If these do not show whether a branch leads to the
-//!   same trace as a sequence, the search falls back to source sets, which need not know.
-//! - *Sleepers that were not woken.* A sleeper that commutes with a sequence may dismiss it only if everything found
-//!   after the sleeper's step is planned further up, and followed. A leaf of a tree covers everything that begins with
-//!   it; so the path to it has to wake the tasks that sleep there. A failed exchange may succeed once it comes earlier:
-//!   it is planned as if it did, and so wakes tasks that load. If it fails after all they stay asleep: they
-//!   *overslept*. From there on such a sleeper dismisses only what its own step begins, as with source sets.
-//! - *Handles.* The last handle to a shared object is dropped within the step before, the last but one in a step of its
-//!   own. Drops commute, so in another order a planned step may be two, or two may be one. Trees are adjusted to that.
-//!   The last drop runs the destructor, and so does not commute; before the other step of its race it is not the last.
-//! - *Waits with a limit.* A wait that a notification ended has to time out before the notification. The sequence plans
-//!   the time-out, if time has passed by then, or it may come early; otherwise the race cannot be reversed.
-//! - *Blocked operations* take part in races although they do not happen: at the end of a stuck execution, and where source
-//!   sets or a share cut one.
-//! - *Time-outs* that have come, or that may come early, are another next step of a waiting task. One is tried before
-//!   each step that does not commute with it (`time_outs`).
-//! - An *abandoned execution* (the body panicked, the limit of steps) does not show what would have followed: every
-//!   alternative along it is tried. Tasks may then stay asleep that wakeup trees expect the plan to wake, so the search
-//!   falls back to source sets.
+//!   same trace as a sequence, the search falls back to source sets, which do not need to know.
+//! - *Sleepers that were not woken.* A sleeper that commutes with a sequence makes the sequence unnecessary only if
+//!   everything found after the sleeper's step is planned further up, and followed. A leaf of a tree covers everything
+//!   that begins with it, so the path to it has to wake the tasks that sleep there. A failed exchange may succeed when
+//!   it comes earlier: it is planned as if it did, and so wakes tasks that load. If it fails nevertheless, they stay
+//!   asleep: they *overslept*. From there on, such a sleeper covers only sequences that begin with its own step, as
+//!   with source sets.
+//! - *Handles.* The last handle to a shared object is dropped within the step before; the last but one is dropped in a
+//!   separate step. Drops commute, so in another order one planned step may be two steps, or two may be one. Trees are
+//!   adjusted to that. The last drop runs the destructor, so it does not commute; when it is moved before the other
+//!   step of its race, it is no longer the last.
+//! - *Waits with a limit.* To come before the notification that ended it, a wait has to time out. The sequence plans
+//!   the time-out, if enough time has passed by then, or if it may come early; otherwise the race cannot be reversed.
+//! - *Blocked operations* take part in races although they do not happen: at the end of a stuck execution, and where an
+//!   execution is cut with source sets or in a share.
+//! - *Time-outs* that are due, or that may come early, are another possible next step of a waiting task. One is tried
+//!   before each step that does not commute with it (`time_outs`).
+//! - An *abandoned execution* (the body panicked, or the limit on steps was reached) does not show what would have
+//!   followed, so every alternative along it is tried. Tasks that wakeup trees expect the plan to wake may then stay
+//!   asleep, so the search falls back to source sets.
 //!
-//! Misses: nothing. A task that fair scheduling holds back goes where a race asks for it (`held_back`).
-//! Memory: the path, its sleep sets, and the sequences still to be explored; within a bound, known states.
+//! Misses: nothing. A task that fair scheduling holds back may go where a race requires it (`held_back`). Memory: the
+//! path, its sleep sets, and the sequences still to be explored; within a bound, known states.
 
 mod all_saved;
 mod allowance;
@@ -93,11 +95,11 @@ struct Abort {
     /// The numbers of steps, and of choices, that belong to the search; later ones do not.
     steps: usize,
     choices: usize,
-    /// The operations that were blocked there, each with the steps that it could have preceded.
+    /// The operations that were blocked there, each with the steps before which it could have happened.
     blocked: Vec<(Blocked, Vec<usize>)>,
 }
 
-/// The state when the running execution was prepared, with which to run it again.
+/// The state when the running execution was prepared, from which it can be run again.
 #[derive(Default)]
 struct Planned {
     nodes: usize,
@@ -128,7 +130,7 @@ pub struct Dpor {
     sleepers: Vec<Sleeper>,
     /// The sequences to follow next, if the step just decided belongs to one.
     wakeup_sequence: Tree,
-    /// The counts that the plan expects the last step to have changed, where that is looked at.
+    /// The counts that the plan expects the last step to have changed, if that is checked.
     expected_counts: Footprint,
     /// The values that the current step has chosen.
     values: Values,
@@ -136,20 +138,20 @@ pub struct Dpor {
     fresh: usize,
     /// The status of each race of the path.
     examined: Vec<Examined>,
-    /// The least that all new steps of the execution know: see [`Trace::known_to_all`].
+    /// A lower bound on the entries that precede each new step of the execution: see [`Trace::known_to_all`].
     known_to_all: Vec<[u32; 4]>,
     cut: Option<Abort>,
     planned: Planned,
     redundant: u64,
     blocked: u64,
     bound: Bound,
-    /// The steps after which the search gives way to one with a bound; `None` for no limit.
+    /// The steps after which the search is replaced by one with a bound; `None` for no limit.
     allowance: Option<Allowance>,
     /// `None` while the last execution is analysed.
     sequences: Option<Box<Sequences>>,
-    /// Of the last execution, if the search has a bound.
+    /// The footprints of the last execution's steps, if the search has a bound.
     footprints: PossibleFootprints,
-    /// The states from which a search within a bound has continued; `None` if it does not remember them.
+    /// The states from which a search within a bound has continued; `None` if they are not remembered.
     known: Option<Box<KnownStates>>,
     /// The worker's share of the search.
     part: Sharing,
@@ -200,9 +202,9 @@ impl Dpor {
         } else {
             &mut self.redundant
         } += 1;
-        // Other executions show what follows. In them, a task that waits here may continue only after another task's step
-        // that comes earlier. Its races are then found behind that step only. That is not enough where one step is planned
-        // at a time: with source sets, and above the frontier of a share.
+        // Other executions show what follows. In them, a task that waits here may continue only after a step of another
+        // task, and its races are found only after that step. That is not enough where one step is planned at a time:
+        // with source sets, and above the frontier of a share.
         let plans_steps = self.insertion == Insertion::SourceSets || self.partition.is_some();
         let waiting = match plans_steps && !self.is_bounded() {
             true => {
@@ -218,8 +220,8 @@ impl Dpor {
         });
     }
 
-    /// Plans a task at a step, unless it is planned or was tried there; `footprint` is that of its step, as far as
-    /// known.
+    /// Plans a task at a step, unless it is planned or was tried there; `footprint` is the known part of the footprint
+    /// of its step.
     fn try_task(&mut self, depth: usize, task: u32, footprint: Footprint) {
         let end = self.sleepers_end(depth);
         let node = &mut self.nodes[depth];
@@ -245,7 +247,7 @@ impl Dpor {
         self.prepared = Some(Vec::new());
     }
 
-    /// Notes the present state, with which the prepared execution can be run again.
+    /// Notes the current state, from which the prepared execution can be run again.
     fn note_planned(&mut self) {
         self.planned.nodes = self.nodes.len();
         if !(self.values.is_empty() && self.planned.values.is_empty()) {
@@ -264,7 +266,7 @@ impl Dpor {
     /// Changes the plan to the next execution. Returns `false` if there is none.
     fn turn_back(&mut self, plan: &mut Plan, trace: &Trace) -> bool {
         let more = self.backtrack(plan, trace);
-        // Rounds whose end was undone are put back.
+        // Rounds whose end was undone are restored.
         self.refresh(trace);
         self.footprints.truncate(self.fresh);
         self.note_planned();
@@ -284,13 +286,13 @@ impl Dpor {
         self.sequences.as_mut().expect("no execution is analysed")
     }
 
-    /// Takes the factory of sequences, because what plans them needs the search, too.
+    /// Takes the factory of sequences out, because planning a sequence needs the search, too.
     #[inline(always)]
     fn take_sequences(&mut self) -> Box<Sequences> {
         self.sequences.take().expect("no execution is analysed")
     }
 
-    /// Chooses where more may have to be considered than the only task that can go.
+    /// Makes a choice that may not be the simple case of `choose`.
     fn choose_among(&mut self, point: &ChoicePoint<'_>) -> Option<u32> {
         if self.cut.is_some() {
             return Some(0);
@@ -312,8 +314,8 @@ impl Dpor {
                 .find(|&at| point.task(at).is_some_and(|task| task.0 == node.task));
         }
         if steps > self.nodes.len() {
-            // Steps were taken of which the search knows nothing. A loop ended because of memory that is not compared, so
-            // caching takes over. Or the path was loaded, and is of another test.
+            // There were steps that the search does not know. Either a loop ended because of memory that is not
+            // compared, so caching takes over, or the path was loaded and belongs to another test.
             self.cut(point, false);
             return Some(0);
         }
@@ -324,7 +326,7 @@ impl Dpor {
         self.insertion.is_bounded()
     }
 
-    /// Returns the number of preemptions that it costs if this task takes the step.
+    /// Returns the number of preemptions, 0 or 1, that it costs if this task takes the step.
     fn cost(&self, node: &Node, task: u32) -> u32 {
         u32::from(node.preempts && self.candidates[node.candidates.start].task != task)
     }
@@ -411,7 +413,7 @@ impl Strategy for Dpor {
     }
 
     fn choose(&mut self, point: &ChoicePoint<'_>) -> Option<u32> {
-        // Mostly only one task can go, and nothing is planned or asleep.
+        // Usually only one task can go, and nothing is planned or asleep.
         if let Some(task) = point.candidates.only_enabled()
             && self.cut.is_none()
             && point.trace().steps().len() == self.nodes.len()
@@ -456,11 +458,11 @@ impl Strategy for Dpor {
             every_step: true,
             analysis: self.insertion.analysis(),
             scope: false,
-            // The course of a departed execution is unknown, and so is what it makes redundant.
+            // A departed execution cannot be analysed, so the executions that are needed besides it are unknown.
             replays_exactly: true,
             explores_orders: !self.is_bounded(),
             all_listed: !self.is_bounded(),
-            // The other reductions hold no sequences.
+            // Unreliable sequences concern only wakeup trees.
             fallback: match self.insertion {
                 _ if self.is_too_large() && !self.is_over => Some(FallbackReason::TooMany),
                 Insertion::Bounded(_) if self.bound.has_held_back() => Some(FallbackReason::FairWithinBound),

@@ -1,4 +1,4 @@
-//! Stable identities of operations, which hold in all executions, and assumptions about them.
+//! Stable identities of operations, which are the same in all executions, and assumptions about them.
 
 use super::analysis_limit::AnalysisLimit;
 use intermezzo_engine::trace::{Key, StableOpId, Trace};
@@ -8,13 +8,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Stable identities of operations: mostly few.
+/// Stable identities of operations; usually there are few.
 pub(super) type Names = SmallVec<[StableOpId; 4]>;
 
 /// The stable identities of the last execution's operations, computed on demand.
 #[derive(Default)]
 pub(super) struct Named {
-    /// The identities by step; `None` for a step that was not asked for.
+    /// The identities by step; `None` for a step whose identity was not requested.
     of_steps: RefCell<Vec<Option<Option<StableOpId>>>>,
     /// Finding an identity takes time that grows with the step's number. Once the analysis has ended early, none is
     /// found.
@@ -52,7 +52,7 @@ impl Named {
     }
 }
 
-/// Pairs of operations that are assumed to access different variables, as long as no execution has shown it.
+/// Pairs of operations that are assumed to access different variables, until an execution confirms it.
 ///
 /// The first operation belongs to a sequence still to be explored; the second to a sequence dropped because the first
 /// one covers it. Nothing before the second operation depends on the first, so some execution will contain both with

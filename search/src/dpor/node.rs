@@ -47,32 +47,33 @@ pub(super) struct Node {
     pub(super) fair: bool,
     /// The index of the choice that decides which task takes it; `None` if there is only one candidate.
     pub(super) choice: Option<usize>,
-    /// `true` if the task of the first alternative could continue, so that another task's step preempts it; and the
-    /// number of preemptions so far.
+    /// `true` if the task of the first alternative could continue, so that another task's step preempts it.
     pub(super) preempts: bool,
+    /// The number of preemptions before the step.
     pub(super) preemptions: u32,
-    /// The values that a failed round of `task` read that began here, if the search continued from here as if it had
-    /// not begun.
+    /// The values that were read by a failed round of `task` that began here, if the search continued from here as if
+    /// the round had not begun.
     pub(super) went_on: Option<Reads>,
-    /// The footprint of the step with other values of the choices that it makes.
+    /// The footprint of the step with the values that were explored before the current ones.
     pub(super) footprint: Footprint,
-    /// The values with which the step is to be explored.
+    /// The values with which the step must be explored.
     pub(super) wanted: Wanted,
-    /// The beginnings of those with which it was explored, each with the footprint of the step. Empty if all values that
-    /// it chose before the present ones sleep together. Their footprint is then `footprint`.
+    /// The beginnings of the values with which it was explored, each with the footprint of the step. Empty if all
+    /// values that were explored before the current ones sleep together; their footprint is then `footprint`.
     pub(super) explored: SmallVec<[(Values, Footprint); 2]>,
-    /// The sequences to be explored after this step, for the values that it may choose.
+    /// The sequences to be explored that begin with this step, for the values that it may choose.
     pub(super) sequences: Tree,
-    /// The number of branches that were tried before the present one.
+    /// The number of branches that were tried before the current one.
     pub(super) tried: u32,
-    /// A bit for each of the first 64 tasks that were planned here within a bound, or in whose place all were.
+    /// Within a bound, a bit for each of the first 64 tasks that were planned here, or for which all tasks were planned
+    /// instead.
     pub(super) planned: u64,
     /// The sequences to be explored after those of `task`, in order.
     pub(super) pending: Tree,
-    /// The share of the search that the executions through this node belong to; all tasks are tried at a node that
-    /// belongs to all shares.
+    /// The share of the search that the executions through this node belong to. At a node that belongs to all shares,
+    /// all tasks are tried.
     pub(super) belongs: Belongs,
-    /// The part of the search below the node; the number of its branches; and the part below its present branch.
+    /// The part of the search below the node; the number of its branches; and the part below its current branch.
     pub(super) locus: Locus,
     pub(super) width: u32,
     pub(super) after: Locus,
@@ -129,10 +130,10 @@ impl Node {
         self.pending.take_first(&mut self.sequences)
     }
 
-    /// Notes that no part of the task's step was explored yet, and that it is to be explored with all values.
+    /// Notes that no part of the task's step was explored yet, and that it must be explored with all values.
     #[inline(always)]
     pub(super) fn forget_explored(&mut self) {
-        // Mostly there is nothing to forget.
+        // Usually there is nothing to forget.
         if !self.footprint.is_empty() {
             self.footprint.clear();
         }
@@ -142,7 +143,7 @@ impl Node {
         }
     }
 
-    /// Notes the values with which the step is to be explored. Mostly these are all, as before.
+    /// Notes the values with which the step must be explored. Usually these are all, as before.
     #[inline(always)]
     pub(super) fn want(&mut self, wanted: Wanted) {
         if !(wanted.are_all() && self.wanted.are_all()) {
@@ -150,8 +151,7 @@ impl Node {
         }
     }
 
-    /// Returns the footprints of the step with values that were explored before the present ones, and sleep by
-    /// themselves.
+    /// Returns the footprints of the step with values that were explored before the current ones and sleep separately.
     pub(super) fn explored_footprints(&self) -> impl Iterator<Item = &Footprint> {
         self.explored.iter().map(|(_, footprint)| footprint)
     }
@@ -163,7 +163,7 @@ impl Node {
 
     /// Notes that the step was explored with these values, and had this footprint. `widths` are the numbers of
     /// alternatives of the choices of the values, and `others` are more values with which the step sleeps, with its
-    /// footprint. If all values with the same beginning sleep then, that beginning does.
+    /// footprint. If then all values with the same beginning sleep, they are replaced by that beginning.
     pub(super) fn add_explored(
         &mut self,
         values: &[u32],
@@ -215,8 +215,8 @@ pub(super) fn add(footprint: &mut Footprint, more: &[StepAccess]) {
     }
 }
 
-/// The nodes of a path, which grows and shrinks with every execution. Nodes beyond its end stay, because their trees
-/// have memory.
+/// The nodes of a path, which grows and shrinks with every execution. Nodes beyond its end are kept to reuse the memory
+/// of their trees.
 #[derive(Default)]
 pub(super) struct Path {
     nodes: Vec<Node>,

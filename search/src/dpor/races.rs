@@ -3,8 +3,8 @@
 //! Let steps e and f race. The sequence that reverses the race contains every step that need not come after e,
 //! including steps after f, so it depends on how the execution ends. Source sets use only its first step. Wakeup trees
 //! use all of it, so every race of every execution is examined, not only new ones; skipping this missed traces in
-//! random programs of four tasks. Most races are dismissed cheaply: nothing new follows them, or a sleeping task
-//! already leads to the same trace.
+//! random programs of four tasks. Most races are dismissed cheaply: the new steps change nothing for them, or a
+//! sleeping task already leads to the same trace.
 
 use super::held_back::Held;
 use super::node::Candidate;
@@ -25,12 +25,12 @@ pub(super) struct Examined {
     last: usize,
 }
 
-/// The reason for which the reversal of a race is seen anyway.
+/// The reason why the reversal of a race is explored anyway.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Seen {
-    /// It may not be seen: that depends on the later steps.
+    /// It may not be explored: that depends on the later steps.
     Maybe,
-    /// A sleeper begins it.
+    /// It begins with a sleeper's step.
     Begun,
     /// There is no such reversal.
     Impossible,
@@ -57,8 +57,8 @@ fn is_always_held(candidates: &[Candidate], task: u32) -> bool {
 }
 
 impl Dpor {
-    /// Plans the reversal of every race of the last execution. `choices` are those of the execution, or none if it chose
-    /// no values.
+    /// Plans the reversal of every race of the last execution. `choices` are those of the execution, or none if it
+    /// chose no values.
     pub(super) fn reverse_races(&mut self, trace: &Trace, choices: &[Choice]) {
         let steps = self.nodes.len().min(trace.steps().len());
         let mut sequences = self.take_sequences();
@@ -73,7 +73,7 @@ impl Dpor {
         let mut examined = std::mem::take(&mut self.examined);
         examined.truncate(known);
         examined.resize(races.len(), NEVER);
-        // With source sets the later steps do not matter.
+        // With source sets, the later steps do not matter.
         let from = if whole { 0 } else { known };
         if from < known {
             trace.known_to_all(self.fresh, steps, &mut self.known_to_all);
@@ -91,7 +91,8 @@ impl Dpor {
                 *examined = Examined { seen, last };
                 continue;
             };
-            // Later steps matter to a sleeper that begins the sequence only if it ends a wait with a limit.
+            // If the sequence begins with a sleeper's step, later steps do not matter, unless the race's second step
+            // ends a wait with a limit.
             let is_sure = whole && !self.nodes[earlier].fair && !trace.is_timed_wait(later);
             if is_sure && self.begins_asleep(trace, choices, earlier, sequence) {
                 let (seen, last) = (Seen::Begun, later);
@@ -124,7 +125,7 @@ impl Dpor {
         }
     }
 
-    /// Does the same for races with blocked operations, each with the steps that it could have preceded.
+    /// Does the same for races with blocked operations, each with the steps before which it could have happened.
     #[inline(never)]
     fn reverse_races_of_blocked(
         &mut self,
@@ -181,7 +182,8 @@ impl Dpor {
         news
     }
 
-    /// Returns `true` if a sequence to be explored before the step at `depth` begins with a step that was tried there.
+    /// Returns `true` if a sequence that would be planned before the step at `depth` begins with a step that was tried
+    /// there.
     #[inline(always)]
     fn begins_asleep(&self, trace: &Trace, choices: &[Choice], depth: usize, sequence: &Sequence) -> bool {
         let asleep = &self.sleepers[self.nodes[depth].sleepers..self.sleepers_end(depth)];
@@ -189,8 +191,8 @@ impl Dpor {
         asleep.iter().any(begins)
     }
 
-    /// Plans a sequence before the step at `depth`, unless its trace is seen anyway. Returns whether the reversal of
-    /// its race is seen, whatever comes after it.
+    /// Plans a sequence before the step at `depth`, unless its trace is explored anyway. Returns the reason why the
+    /// reversal of its race is explored, whatever comes after it.
     pub(super) fn insert(
         &mut self,
         trace: &Trace,
@@ -255,7 +257,7 @@ impl Dpor {
             let begins = sequence.may_begin(trace, sleeper.task, &sleeper.footprint, sleeper.gives_up);
             let may_have_other = match begins {
                 None => continue,
-                // The executions that it leads to may themselves rely on this sequence.
+                // The executions that an overslept sleeper leads to may themselves rely on this sequence.
                 Some(None) if sleeper.overslept => continue,
                 Some(None) if sleeper.fate().is_none() => return Seen::Commutes(node.sleepers + at),
                 // After the sequence its operation may have the other fate.
@@ -302,8 +304,8 @@ impl Dpor {
 
     /// Does the same with source sets: plans the first step of the sequence.
     ///
-    /// A sleeper that merely commutes with the sequence does not dismiss it, because the executions that it leads to
-    /// may themselves rely on a task that is tried here.
+    /// A sleeper that only commutes with the sequence does not make it unnecessary, because the executions that it
+    /// leads to may themselves rely on a task that is tried here.
     #[inline(never)]
     fn insert_first(&mut self, trace: &Trace, choices: &[Choice], depth: usize, sequence: &mut Sequence) {
         let node = &self.nodes[depth];
@@ -329,7 +331,7 @@ impl Dpor {
             let first = able().find(|&task| task == last).or_else(|| able().next());
             match first {
                 Some(first) => self.try_task(depth, first, Footprint::new()),
-                // Another task has to go first, so that it can.
+                // Another task has to go first, so that fairness releases this one.
                 None if sequence
                     .begins(trace)
                     .any(|task| is_always_held(candidates, task)) =>

@@ -1,7 +1,7 @@
 //! A worker's remaining work as text: the path to the prepared execution, and all planned sequences along it.
 //!
-//! It already includes the results of the last execution, so no trace is needed to continue. Failed rounds are not in
-//! it, because a search that elides rounds is not saved.
+//! It already includes the results of the last execution, so no trace is needed to continue. Failed rounds are not
+//! included, because a search that elides rounds is not saved.
 
 use super::bound::SavedBound;
 use super::held_back::Held;
@@ -16,7 +16,7 @@ use intermezzo_engine::serial::{Deserialize, Serialize};
 use intermezzo_engine::strategy::{Parallel, Plan, Resumable, SearchState};
 use intermezzo_engine::trace::{Key, Step, Trace};
 
-/// The largest number of executions that a search can have prepared: none has nearly as many.
+/// The maximum number of executions that a saved search may have prepared: no search has nearly as many.
 const EXECUTIONS_MAX: u64 = u64::MAX / 2;
 
 /// A worker between two executions.
@@ -25,7 +25,7 @@ pub(super) struct SavedHand {
     /// The number of executions that it has prepared.
     executions: u64,
     bound: SavedBound,
-    /// The path and the choices prescribed for the next execution. It is empty if the search is over.
+    /// The path and the choices prescribed for the next execution; empty if the search is over.
     path: SavedPath,
     values: Vec<u32>,
     fresh: usize,
@@ -51,7 +51,7 @@ struct SavedNode {
     /// The sleepers that overslept.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     overslept: Vec<u32>,
-    /// The sleepers that may give up a share.
+    /// The sleepers that may release a share.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     giving_up: Vec<u32>,
     /// The values of each sleeper; empty if none has any.
@@ -60,7 +60,7 @@ struct SavedNode {
     /// The beginnings of the values to explore, if not all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     wanted: Vec<Vec<u32>>,
-    /// The beginnings of those that were explored.
+    /// The beginnings of the values that were explored, with the step's footprint.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     explored: Vec<(Vec<u32>, SavedFootprint)>,
     may_time_out: bool,
@@ -79,7 +79,7 @@ impl Dpor {
     /// Returns the worker's remaining work as text. In a shared search the work goes to the crew instead, because other
     /// workers change the shared nodes in it.
     pub(super) fn save_hand(&self, choices: &[Choice]) -> Option<String> {
-        // If the search continues and was not asked for its first execution yet, these are the choices.
+        // If the search continues an earlier one and its first execution was not requested yet, these are the choices.
         let choices = self.prepared.as_deref().unwrap_or(choices);
         if self.part.is_shared() {
             self.part.rest(|| self.saved(choices));
@@ -121,8 +121,8 @@ impl Dpor {
         Some(())
     }
 
-    /// Returns `true` if the loaded path fits the execution: each choice of a task was made at a step of its own, which
-    /// that task took. If not, the file belongs to another search, and nothing is claimed.
+    /// Returns `true` if the loaded path fits the execution: each choice of a task was made at its own step, which that
+    /// task took. Otherwise the file belongs to another search, and no coverage is claimed.
     #[cold]
     pub(super) fn is_proved(&mut self, choices: &[Choice], trace: &Trace) -> bool {
         self.part.unproved = false;
@@ -167,7 +167,7 @@ impl Dpor {
 }
 
 impl SavedHand {
-    /// Checks what can be checked without the test. Returns `None` if no search can have this state.
+    /// Checks everything that can be checked without the test. Returns `None` if no search can have this state.
     pub(super) fn check(&self) -> Option<Prefix> {
         let way = self.path.way()?;
         (self.fresh <= way.nodes.len() && self.executions < EXECUTIONS_MAX).then_some(way)
@@ -304,7 +304,8 @@ impl SavedNode {
                 overslept: self.overslept.contains(task),
             });
         }
-        // A step costs one preemption at most. It tries each candidate once, or leaves it asleep with the values tried.
+        // A step costs at most one preemption. Each candidate is tried once, or is asleep with the values that were
+        // tried.
         let before = way.nodes.len();
         let tried_most = self.candidates.len().max(self.sleepers.len());
         if self.preemptions as usize > before || self.tried as usize > tried_most {
@@ -372,11 +373,11 @@ impl Resumable for Dpor {
     }
 
     fn restore(&mut self, state: &SearchState) -> bool {
-        // What came after the states of the path is in no checkpoint.
+        // Known states are not saved in a checkpoint.
         self.known = None;
         match &state.hands[..] {
             [] if !state.shared.is_empty() => self.restored_all(&state.shared).is_some(),
-            // Its worker left when nothing remained.
+            // Nothing remained when the worker finished.
             [] => {
                 self.is_over = true;
                 true

@@ -112,27 +112,29 @@ pub(super) struct Sequence {
     /// The steps done before the remaining ones, in order.
     pub(super) done: Vec<Done>,
     blocked: Option<Blocked>,
-    /// The second step of the race; its predecessors may be others once the race is reversed.
+    /// The second step of the race. It may have other predecessors once the race is reversed.
     reversed: Option<usize>,
     /// The fate of its operation, if it had a choice of fates and has the same choice once the race is reversed. Only
     /// this fate reverses the race: the other one is explored where the race's first step comes first.
     fate: Option<Fate>,
-    /// The footprint of the last step, the second of the race, before the first; if that is known to be another.
+    /// The footprint of the last step if it is known to be different there: of the second step of the race when it
+    /// comes before the first, or of a time-out.
     otherwise: Option<Footprint>,
-    /// Steps that are assumed to come after the sequence, in order.
+    /// The steps that are assumed to come after the sequence, in order.
     assumed: SmallVec<[Assumed; 1]>,
-    /// The steps that are done, and are neither steps of the sequence nor assumed, in order.
+    /// The steps that are done and are neither part of the sequence nor assumed, in order.
     outside: SmallVec<[Assumed; 1]>,
-    /// `true` if `outside` is kept, because operations may have fates.
+    /// `true` if `outside` must be kept, because operations may have fates.
     pub(super) keeps_outside: bool,
     /// `true` if part of the footprint of a step in `outside` is unknown. Then no fate can be assumed.
     is_outside_unknown: bool,
-    /// `true` if a step that is done makes more or fewer counts than in the last execution, so that its task has other
-    /// steps there.
+    /// `true` if a step that is done makes more or fewer counts than in the last execution, so that its task's steps
+    /// differ from those there.
     pub(super) counts_otherwise: bool,
-    /// The steps that are left out, with all that comes after them, because they took shares that are not given back.
+    /// The steps that are left out, with everything that comes after them, because they took shares that are not
+    /// released.
     left_out: SmallVec<[usize; 2]>,
-    /// The step before which the sequence is to be explored.
+    /// The step before which the sequence is planned.
     depth: usize,
     /// The stable identities of the last execution's steps.
     named: Named,
@@ -156,12 +158,12 @@ impl Sequences {
         Sequences { sequence }
     }
 
-    /// Ends the analysis of an execution once this function says so.
+    /// Ends the analysis of an execution once this function returns `true`.
     pub(super) fn heed_time(&mut self, is_over: &TimeIsOver) {
         self.sequence.named.analysis_limit.heed(is_over);
     }
 
-    /// Returns the analysis_limit with the analysis of the execution.
+    /// Returns the limit on the analysis of the execution.
     pub(super) fn analysis_limit(&self) -> &AnalysisLimit {
         &self.sequence.named.analysis_limit
     }
@@ -174,8 +176,8 @@ impl Sequences {
         apart.as_ref().is_none_or(|apart| apart.holds(trace, named))
     }
 
-    /// Returns the steps between `earlier` and `later` that need not come after `earlier`, and then `later`. Executed
-    /// before `earlier`, they reverse the race. Returns `None` if the race cannot be reversed.
+    /// Returns the steps between `earlier` and `later` that need not come after `earlier`, followed by `later`.
+    /// Executed before `earlier`, they reverse the race. Returns `None` if the race cannot be reversed.
     #[inline(always)]
     pub(super) fn reversing_up_to(
         &mut self,
@@ -219,7 +221,7 @@ impl Sequences {
         self.sequence.counts_otherwise = false;
         (self.sequence.blocked, self.sequence.reversed, self.sequence.fate) = (None, None, None);
         self.sequence.otherwise = None;
-        // Mostly they are empty, and nothing is to be dropped.
+        // Usually these lists are empty, and nothing has to be dropped.
         if !self.sequence.assumed.is_empty() {
             self.sequence.assumed.clear();
         }
@@ -237,7 +239,7 @@ impl Sequences {
         }
     }
 
-    /// Adds the steps from `from` on, of the first `steps` steps, that need not come after the sequence's own position.
+    /// Adds the steps from `from` on, of the first `steps` steps, that need not come after the step `depth`.
     #[inline(always)]
     fn add_independent(&mut self, trace: &Trace, from: usize, steps: usize) {
         if from < steps {
@@ -257,10 +259,10 @@ impl Sequence {
     #[inline(never)]
     fn add_each_independent(&mut self, trace: &Trace, from: usize, steps: usize) {
         let (planned, mut end, has_voids) = (&mut self.planned[..], self.end, trace.has_voids());
-        // The selection of the steps is as good as random, so there is no branch for it, which would be mispredicted.
+        // The selection of the steps is unpredictable, so it is made without a branch, which would be mispredicted.
         trace.for_each_after(self.depth, from, steps, |number, step, is_independent| {
             planned[end] = Planned::of(number, step);
-            // A failed round leads to nothing.
+            // A failed round leads to nothing new.
             let is_void = has_voids && trace.is_void(number);
             end += usize::from(is_independent & !is_void);
         });
@@ -282,7 +284,7 @@ impl Sequence {
         Some(last)
     }
 
-    /// Keeps only the steps for which this holds.
+    /// Keeps only the steps for which `holds` returns `true`.
     fn retain(&mut self, mut holds: impl FnMut(&Planned) -> bool) {
         let mut end = self.from;
         for at in self.from..self.end {
@@ -294,7 +296,7 @@ impl Sequence {
         self.end = end;
     }
 
-    /// Leaves out the steps that the last one does not need: the rest has fewer beginnings.
+    /// Leaves out the steps that the last one does not need, so that fewer steps can begin the sequence.
     pub(super) fn keep_needed(&mut self, trace: &Trace) -> &mut Sequence {
         if let Some(last) = self.pop() {
             let blocked = self.blocked;
@@ -318,7 +320,7 @@ impl Sequence {
         &self.planned[self.from..self.end]
     }
 
-    /// Returns the task for which the race is reversed.
+    /// Returns the task of the last step.
     pub(super) fn last_task(&self) -> u32 {
         self.left().last().map_or(0, |planned| planned.task)
     }
@@ -365,7 +367,7 @@ impl Sequence {
         }
         let range = trace.steps()[step - 1].choices_end..trace.steps()[step].choices_end;
         match choices.get(range).unwrap_or_default() {
-            // Mostly the only choice is the task that takes the step.
+            // Usually the only choice is the task that takes the step.
             [of_task, others @ ..] if of_task.kind == ChoiceKind::Task => Some(others),
             all => Some(all),
         }
@@ -391,8 +393,8 @@ impl Sequence {
             };
             return !before.iter().filter_map(Planned::step).any(precedes);
         };
-        // The second step of the race does not wait for steps that it came after only in between. Steps that its task
-        // knew of still come before it, and so do conflicting ones.
+        // The second step of the race need not come after steps that it followed only because of the race. Steps that
+        // happened before its task's previous step still come before it, and so do conflicting ones.
         let reversed = self.reversed == Some(number);
         let known = if reversed {
             trace.known_before(number)
@@ -409,7 +411,8 @@ impl Sequence {
         !before.iter().any(precedes)
     }
 
-    /// Returns `true` if a step and the second step of the race, which is `reversed`, are dependent by their footprints.
+    /// Returns `true` if a step and the second step of the race, which is `reversed`, are dependent by their
+    /// footprints.
     fn could_conflict(&self, trace: &Trace, one: usize, reversed: usize) -> bool {
         match &self.otherwise {
             Some(footprint) => conflict(&trace.footprint_with_elided(one), footprint),
@@ -432,9 +435,9 @@ impl Sequence {
         self.left()[place].task
     }
 
-    /// Returns `Some` if a task, whose next step has this footprint and may give up a share, may begin something that leads
-    /// to the same trace as the sequence. Its step can come first in it, at the place given; or it has no step in it, and
-    /// commutes with all of it.
+    /// Returns `Some` if a task whose next step has this footprint, and may release a share if `gives_up`, may begin
+    /// something that leads to the same trace as the sequence. Either its step in the sequence can come first, and its
+    /// place is returned; or it has no step in the sequence, and commutes with all of it.
     pub(super) fn may_begin(
         &self,
         trace: &Trace,
@@ -487,7 +490,7 @@ impl Sequence {
         if self.keeps_outside && place.is_none() {
             self.take_outside(task, values, footprint, is_known);
         }
-        // If it is no step of the sequence, it may be more or less than one step of the last execution.
+        // If it is not part of the sequence, it may correspond to more or less than one step of the last execution.
         self.counts_otherwise |= place.is_none() && counts(footprint) > 0;
         let key = only_key(footprint);
         let counts_known = is_known && (place.is_some() || key.is_some() || counts(footprint) == 0);
@@ -500,12 +503,13 @@ impl Sequence {
         });
     }
 
-    /// Returns `true` if a step does the same as in the last execution.
+    /// Returns `true` if a step does the same as in the last execution: it is in the sequence, and is not the second
+    /// step of the race.
     fn is_along(&self, step: u32) -> bool {
         step != NOTHING && self.reversed != Some(step as usize)
     }
 
-    /// Removes the step at a place. Mostly it is among the first: those before it are moved up one by one.
+    /// Removes the step at a place. It is usually among the first, so those before it are moved one by one.
     #[inline(always)]
     fn remove(&mut self, place: usize) -> Planned {
         let first = self.from;
@@ -534,7 +538,7 @@ impl Sequence {
     }
 
     /// Returns stable identities of operations on the variable of a step: first the step's own, then up to `others`
-    /// others. Returns none if the step has none.
+    /// more. Returns none if the step has no such identity.
     pub(super) fn names(&self, trace: &Trace, step: &Planned, key: Key, others: usize) -> Names {
         let own = step.step().and_then(|step| self.named.of(trace, step));
         let mut names: Names = own.into_iter().collect();
@@ -578,9 +582,8 @@ impl Sequence {
             .nth(number)
     }
 
-    /// Returns the footprint in the last execution of the next step of a task that has none in the sequence: it has the
-    /// numbers that variables have there. `done` is the number of steps that the task has taken since the sequence
-    /// begins.
+    /// Returns the footprint, with the last execution's numbers of variables, of the next step of a task that has no
+    /// step in the sequence. `done` is the number of steps that the task has taken since the beginning of the sequence.
     pub(super) fn next_footprint<'a>(
         &self,
         trace: &'a Trace,
@@ -591,8 +594,8 @@ impl Sequence {
             .map(|step| trace.footprint_with_elided(step))
     }
 
-    /// Returns `true` if a task's `number`-th step since the sequence begins showed it nothing, whatever came before
-    /// it.
+    /// Returns `true` if a task's `number`-th step since the beginning of the sequence showed the task nothing,
+    /// whatever came before the step.
     pub(super) fn told_nothing(&self, trace: &Trace, task: u32, number: usize) -> bool {
         self.step_of(trace, task, number)
             .is_some_and(|step| trace.is_store(step))
@@ -609,7 +612,7 @@ impl Sequence {
         self.end - self.from
     }
 
-    /// Returns the place of the next step of a task, if that was taken in the last execution.
+    /// Returns the place of the next step of a task, if that step was taken in the last execution.
     pub(super) fn place_of_step(&self, task: u32) -> Option<usize> {
         let place = self.left().iter().position(|planned| planned.task == task)?;
         self.left()[place].step().map(|_| place)

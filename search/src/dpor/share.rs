@@ -1,19 +1,21 @@
-//! A share of a search that several processes explore, without talking to each other.
+//! A share of a search that several processes explore without communicating.
 //!
-//! An execution may show that a task has to be tried far up its path, where a share would meet the others. So at the
-//! steps above the frontier (`crate::partition`) every task is tried that does not sleep: nothing that is found below
-//! can add to that. A task that was tried there sleeps in the branches that follow, as everywhere. So no trace is
-//! explored twice, and the part below each prefix of the frontier can be explored alone, with the tasks that sleep
-//! there.
+//! An execution may show that a task has to be tried far up its path, in a part that is common to the shares. So at the
+//! steps above the frontier (`crate::partition`) every task that does not sleep is tried, and nothing that is found
+//! below can add to that. A task that was tried there sleeps in the branches that follow, as everywhere. So no trace is
+//! explored twice, and the part below each prefix of the frontier can be explored separately, given the tasks that
+//! sleep there.
 //!
-//! Each share passes all steps above the frontier, because it needs the footprints of the tasks that sleep. From a
-//! prefix of another share it runs one execution, unless it is the last branch of its step, and examines no race of it.
+//! Each share runs all steps above the frontier, because it needs the footprints of the tasks that sleep. For a prefix
+//! of another share it runs one execution, unless the prefix is the last branch of its step, and does not examine its
+//! races.
 //!
 //! A task that sleeps from above the frontier may never be woken below it: with wakeup trees, such a sleeper has
 //! *overslept* from the beginning. The executions that it leads to plan nothing above the frontier, so they may
 //! themselves rely on the branches that follow.
 //!
-//! Costs: with a task asleep that nothing wakes, executions may be redundant that a whole search would not have run.
+//! Costs: if a task is asleep that nothing wakes, there may be redundant executions that an undivided search would not
+//! run.
 
 use super::Dpor;
 use crate::partition::Belongs;
@@ -31,7 +33,7 @@ impl Dpor {
         let depth = self.nodes.len() - 1;
         match depth.checked_sub(1).map(|before| self.nodes[before].belongs) {
             None | Some(Belongs::ToAll) => self.place_in_share(partition),
-            // Below the frontier: nothing else of its place is read there.
+            // Below the frontier, the other fields of its place are not read.
             Some(belongs) => self.nodes[depth].belongs = belongs,
         }
     }
@@ -98,8 +100,8 @@ impl Dpor {
         }
     }
 
-    /// Returns `true` if the branch to which the last step of the path has just turned need not be run: it is the step's
-    /// last one, so nothing needs its footprint, and it belongs to another share.
+    /// Returns `true` if the branch to which the last step of the path has just turned need not be run: it is the
+    /// step's last branch, so its footprint is not needed, and it belongs to another share.
     pub(super) fn is_last_elsewhere(&self) -> bool {
         let Some(partition) = self.partition else {
             return false;
@@ -122,8 +124,8 @@ impl Dpor {
         }
     }
 
-    /// Leaves an execution of another share behind: the search continues at the last step above the frontier. Returns
-    /// `false` if the execution belongs to this share.
+    /// Skips an execution of another share: the search continues at the last step above the frontier. Returns `false`
+    /// if the execution belongs to this share.
     pub(super) fn pass_by(&mut self, plan: &mut Plan, trace: &Trace) -> bool {
         if self.partition.is_none() || self.belongs() != Belongs::Elsewhere {
             return false;

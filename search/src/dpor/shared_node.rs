@@ -1,16 +1,16 @@
-//! Shared nodes: steps whose alternatives several workers explore, with the branches that were taken and those still to
-//! be taken.
+//! Shared nodes: steps whose alternatives are explored by several workers, with the branches that were taken and those
+//! still to be taken.
 //!
 //! A worker that donates work turns the first steps of its path into shared nodes. From then on the plan of such a step
 //! is in the node, under its lock. A worker whose execution passes the node may add to it, and an idle worker may take
 //! from it.
 //!
 //! Branches of a node are numbered as they are taken. The task of each sleeps in the branches that are taken later,
-//! whether it is finished or not. A sequence that an earlier branch covers is left to it. A sequence that may begin
-//! with a branch taken later is added below that branch. If nothing was planned there after the first step, the branch
-//! covers every such sequence anyway. Otherwise tasks may stay asleep there during the planned sequence, and so skip
-//! the added one. That is why all steps of a planned sequence are shared nodes from the beginning: further sequences
-//! can be added to them at any time.
+//! whether or not it is finished. A sequence that an earlier branch covers is left to that branch. A sequence that may
+//! begin with a branch that was taken later is added below that branch. If nothing was planned there after the first
+//! step, the branch covers every such sequence anyway. Otherwise tasks may stay asleep there during the planned
+//! sequence, and so would skip the added one. That is why all steps of a planned sequence are shared nodes from the
+//! beginning: further sequences can be added to them at any time.
 
 use super::Candidate;
 use super::bound::Bound;
@@ -47,7 +47,7 @@ struct Taken {
     task: u32,
     /// The footprint of its step, with all the values that it can choose; `None` as long as that is not known.
     footprint: Option<Footprint>,
-    /// Its step as it was planned.
+    /// Its planned step.
     tried: Tree,
     /// The next step of the sequence that it began; `None` if it was the last.
     below: Option<Arc<SharedNode>>,
@@ -174,7 +174,7 @@ impl SharedNode {
     pub(super) fn come_to(&self, way: Arc<Prefix>, depth: usize, footprint: Footprint) {
         let first = &mut self.lock().taken[0];
         if first.task != way.nodes[depth].task {
-            // The planned step was already done on the way: from here on any task could go.
+            // The planned step had already been done, so from here on any task could go.
             (first.tried, first.below) = (Tree::default(), None);
             first.task = way.nodes[depth].task;
         }
@@ -182,7 +182,7 @@ impl SharedNode {
         let _ = self.found.set((way, depth));
     }
 
-    /// Locks its branches. No other lock is taken meanwhile.
+    /// Locks its branches. No other lock is taken in the meantime.
     pub(super) fn lock(&self) -> MutexGuard<'_, Branches> {
         self.branches.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -214,7 +214,7 @@ impl SharedNode {
                 continue;
             }
             let Some(alternative) = listed.iter().position(|candidate| candidate.task == task) else {
-                // The same as in a search by one worker that cannot follow its plan.
+                // As in a search by one worker that cannot follow its plan.
                 branches.lost = true;
                 for candidate in listed {
                     branches.add_leaf(candidate.task, Footprint::new());
@@ -288,7 +288,7 @@ impl SharedNode {
         branches.listed
     }
 
-    /// Removes and returns the nodes below that perhaps only this node refers to.
+    /// Removes and returns the references to the nodes below, of which this may be the last owner.
     fn take_below(&mut self) -> Vec<Arc<SharedNode>> {
         let branches = self.branches.get_mut().unwrap_or_else(PoisonError::into_inner);
         let below = branches.taken.iter_mut().filter_map(|taken| taken.below.take());
@@ -379,15 +379,15 @@ impl SharedNode {
             lost: saved.lost,
             listed: false,
         };
-        // In each of them some worker took the first branch.
+        // The first branch of each node was taken by some worker.
         (!branches.taken.is_empty()).then(|| SharedNode {
             found,
             branches: Mutex::new(branches),
         })
     }
 
-    /// Returns `true` if the node is this step of the prefix, as far as it matters to a worker that continues from it:
-    /// the same candidates, at the same choice.
+    /// Returns `true` if the node fits this step of the prefix, for a worker that continues from it: it has the same
+    /// candidates, at the same choice.
     pub(super) fn is_on(&self, way: &Prefix, step: usize) -> bool {
         let (Some((own, depth)), Some(there)) = (self.way(), way.nodes.get(step)) else {
             return false;
@@ -422,8 +422,8 @@ impl Drop for SharedNode {
 type Added = (Vec<Edge>, Arc<SharedNode>);
 
 impl Edge {
-    /// Adds a sequence found below this branch: to the node, or below a branch taken later that may begin it. Returns
-    /// where it was added; `None` if it is covered anyway. Returns also `true` if that is not reliable, as
+    /// Adds a sequence that was found below this branch: to the node, or below a branch taken later that may begin it.
+    /// Returns the place where it was added, or `None` if it is covered anyway; and `true` if that is not reliable, as
     /// [`Tree::insert`] does.
     pub(super) fn insert(
         &self,

@@ -1,13 +1,13 @@
-//! One search with several workers: the work that a worker donates, and the work that it acquires.
+//! A search with several workers: the work that a worker donates, and the work that it acquires.
 //!
 //! If a worker waits and there is no work for it, another one turns its path into [shared nodes](super::shared_node),
 //! down to the first step with untried branches. It continues below them, alone and without a lock, and returns to them
-//! like the other workers. With wakeup trees the further steps of a sequence that is taken at a shared node are shared
+//! like the other workers. With wakeup trees, the further steps of a sequence that is taken at a shared node are shared
 //! nodes, too.
 //!
-//! The footprint of a step with all the values that it can choose is known once all were tried, and so are the tasks
-//! that stay asleep after it. So nothing is donated that lies below a choice with an untried value. And with wakeup
-//! trees no values are chosen at all: the exploration falls back to source sets instead.
+//! The footprint of a step with all the values that it can choose is known only when all were tried, and so are the
+//! tasks that stay asleep after it. So nothing below a choice with an untried value is donated. With wakeup trees, no
+//! values may be chosen at all: the exploration falls back to source sets instead.
 
 use super::crew::{Crew, Open, Remaining, Taken};
 use super::node::Node;
@@ -32,17 +32,18 @@ pub(super) struct Sharing {
     /// The next steps of the sequence that the running execution follows from the last shared node: their tasks and
     /// nodes.
     line: PlannedNodes,
-    /// The number of choices that lead to and from the last shared node: the worker alone must not change those.
+    /// The number of choices up to and including the one at the last shared node. The worker must not change these
+    /// alone.
     pub(super) fixed: usize,
     /// `true` if the footprint of the step from there has been published.
     told: bool,
     /// `true` if the worker has work.
     pub(super) busy: bool,
-    /// `true` if it counts as waiting, though it does other work or has not begun.
+    /// `true` if it counts as waiting, although it does other work or has not begun.
     idle: bool,
     /// `true` if it donates nothing.
     pub(super) keeps: bool,
-    /// `true` if the path is from a file or another worker, and no execution along it has ended yet.
+    /// `true` if the path comes from a file or from another worker, and no execution along it has ended yet.
     pub(super) unproved: bool,
 }
 
@@ -86,7 +87,7 @@ impl Sharing {
         part
     }
 
-    /// Notes that the worker pauses. If it has work, `hand` returns that; the shared nodes are saved with it.
+    /// Notes that the worker pauses. If it has work, `hand` returns the work; the shared nodes are saved with it.
     pub(super) fn rest(&self, hand: impl FnOnce() -> SavedHand) {
         let Some(crew) = &self.crew else {
             return;
@@ -198,7 +199,7 @@ impl Sharing {
         }
     }
 
-    /// Returns whether there is work, without waiting for it.
+    /// Returns the prospect of work, without waiting for it.
     pub(super) fn idle(&mut self) -> Idle {
         match &self.crew {
             Some(crew) => crew.idle(&mut self.idle),
@@ -284,7 +285,7 @@ impl Dpor {
     fn footprint(&self, depth: usize, trace: &Trace) -> Footprint {
         let node = &self.nodes[depth];
         let mut footprint = node.footprint.clone();
-        // Values that sleep here are not explored, and sleep on.
+        // Values that sleep here are not explored, and stay asleep.
         let asleep = self.sleepers[node.sleepers..self.sleepers_end(depth).max(node.sleepers)].iter();
         let own = asleep.filter(|sleeper| sleeper.task == node.task);
         let others = own
@@ -370,7 +371,7 @@ impl Dpor {
         self.part.list_from(from);
     }
 
-    /// Returns the number of choices that lead to and from the last shared node.
+    /// Returns the number of choices up to and including the one at the last shared node.
     fn fixed(&self) -> usize {
         let passed = &self.nodes[..self.part.places.len()];
         let decided = passed.iter().rev().find_map(|node| node.choice);
@@ -420,7 +421,7 @@ impl Dpor {
     fn take_over(&mut self, left: Remaining, plan: &mut Plan) -> bool {
         let path = self
             .resume(&left.hand)
-            .expect("what is left was looked at when it was loaded");
+            .expect("remaining work was checked when it was loaded");
         (self.part.busy, self.part.unproved) = (true, true);
         (self.part.places, self.part.line, self.part.told) = (left.places, left.line, left.told);
         self.part.fixed = self.fixed();
@@ -488,7 +489,8 @@ impl Dpor {
 
 impl Parallel for Dpor {
     fn split(&mut self) -> Box<dyn Strategy> {
-        // A state that one worker has left may not be explored yet by another one.
+        // A state that one worker has left may not be completely explored yet, because other workers may continue below
+        // it.
         self.known = None;
         Box::new(Dpor {
             begun: true,

@@ -1,20 +1,20 @@
-//! Sleeping tasks: the executions that their next step could begin were seen.
+//! Sleeping tasks: the executions that their next step could begin have been explored.
 //!
-//! A step that chooses values is a different step for each of them. If it was planned with certain values, it was tried only
-//! with these, and sleeps only with these.
+//! A step that chooses values is a different step for each of them. If it was planned with certain values, it was tried
+//! only with these, so it sleeps only with these.
 //!
-//! So does a step whose operation the environment may let fail. Succeeding and failing access different things, so they
-//! are also woken one by one.
+//! The same holds for a step whose operation the environment may let fail. Success and failure have different
+//! footprints, so they are also woken separately.
 
 use super::values::{Fate, Values};
 use intermezzo_engine::trace::{Class, Key, StepAccess, Trace, conflict};
 use smallvec::SmallVec;
 
-/// The footprint of a step: mostly one variable.
+/// The footprint of a step; usually it is one variable.
 pub(super) type Footprint = SmallVec<[StepAccess; 2]>;
 
-/// Copies a footprint. Mostly it has one access, and is copied without a call; and it is never copied access by access,
-/// as a clone would be.
+/// Copies a footprint. Usually it has one access, and is copied without a call. Unlike a clone, it is never copied
+/// access by access.
 #[inline(always)]
 pub(super) fn as_footprint(footprint: &[StepAccess]) -> Footprint {
     match footprint {
@@ -23,13 +23,13 @@ pub(super) fn as_footprint(footprint: &[StepAccess]) -> Footprint {
     }
 }
 
-/// Returns the lowest number that the first variable of a footprint may have which is not known exactly.
+/// Returns the lowest number that the first variable of a footprint that is not known exactly may have.
 #[inline(always)]
 pub(super) fn first_unknown(footprint: &[StepAccess]) -> Option<u32> {
     footprint.iter().find_map(|access| access.key.unknown_from())
 }
 
-/// Returns the number of counts that a step makes.
+/// Returns the number of counts that a step makes: its accesses of the class `Add`.
 #[inline(always)]
 pub(super) fn counts(footprint: &[StepAccess]) -> usize {
     let is_count = |access: &&StepAccess| access.class == Class::Add;
@@ -55,13 +55,13 @@ pub(super) struct Sleeper {
     pub(super) footprint: Footprint,
     /// The beginning of the values with which the step was tried; with others it does not sleep.
     pub(super) values: Values,
-    /// `true` if its step may give up a share of a value whose destructor runs code: it is woken by a step that leaves
+    /// `true` if its step may release a share of a value whose destructor runs code: it is woken by a step that leaves
     /// one share.
     pub(super) gives_up: bool,
     /// `true` if a failed round is involved: the step tried belonged to one, or would have been woken by one.
     pub(super) across_elided: bool,
-    /// `true` if it still slept where no plan was left to follow, or where a part of the plan was lost: not everything
-    /// that it leads to is planned.
+    /// `true` if it was still asleep where no plan was left to follow, or where a part of the plan was lost. Then not
+    /// everything that it leads to is planned.
     pub(super) overslept: bool,
 }
 
@@ -69,7 +69,7 @@ impl Clone for Sleeper {
     fn clone(&self) -> Sleeper {
         Sleeper {
             footprint: as_footprint(&self.footprint),
-            // Mostly there are none, and nothing is called.
+            // Usually there are none, and no function is called.
             values: match self.values.is_empty() {
                 true => Values::new(),
                 false => Values::from_slice(&self.values),
@@ -113,7 +113,7 @@ pub(super) fn is_asleep_with(sleepers: &[Sleeper], task: u32, values: &[u32]) ->
     own.any(|sleeper| values.starts_with(&sleeper.values))
 }
 
-/// Returns the footprint of a time-out of a task that waits for this key: the key, and time.
+/// Returns the footprint of the time-out of a task that waits for this key: the key, and virtual time.
 pub(super) fn time_out(key: Key) -> [StepAccess; 2] {
     [key, Key::CLOCK].map(|key| StepAccess {
         key,

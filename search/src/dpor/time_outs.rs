@@ -1,11 +1,11 @@
 //! Time-outs of waiting tasks, as alternatives of the steps before which they could come.
 //!
-//! A wait that something else ended did not race with that: it could not have ended before. But it could have timed out
-//! before. So while a task waits, its time-out is planned before each step that does not commute with it. And once the
-//! wait was ended, it is planned before each such step *after* the others that need not come after this step, as for a
-//! race. These may include steps that do not commute with the time-out. Were it planned only before them, the sequences
-//! in which it comes after them would be missed: a task that sleeps at the step dismisses them, because it commutes with
-//! all of them.
+//! A wait does not race with the step that ended it, because it could not have ended before that step. But it could
+//! have timed out before it. So while a task waits, its time-out is planned before each step that does not commute with
+//! it. Once the wait was ended, the time-out is planned before each such step *after* the others that need not come
+//! after this step, as for a race. These may include steps that do not commute with the time-out. If it were planned
+//! only before them, the sequences in which it comes after them would be missed: a task that sleeps at the step would
+//! cover them, because it commutes with all of them.
 
 use super::Dpor;
 use super::sleep::{self, Footprint};
@@ -33,7 +33,7 @@ impl Dpor {
                 continue;
             };
             let wake = sleep::time_out(key);
-            // Within a bound, the cost of a wake-up depends on its position.
+            // Within a bound, the cost of a time-out depends on its position.
             let conflicts = |footprint: &Footprint| conflict(&wake, footprint);
             if self.is_bounded()
                 || conflict(&wake, footprint)
@@ -48,8 +48,8 @@ impl Dpor {
         }
     }
 
-    /// Plans time-outs in place of other ends of waits, after all steps that need not come after the one before which
-    /// the task is to time out.
+    /// Plans time-outs of waits that were ended in another way. The time-out comes before a step, and after all later
+    /// steps that need not come after that step.
     pub(super) fn reverse_ends_of_waits(&mut self, trace: &Trace, choices: &[Choice], steps: usize) {
         if trace.ended_waits().is_empty() {
             return;

@@ -1,4 +1,4 @@
-//! Wakeup trees: the sequences to be explored, sharing their beginnings.
+//! Wakeup trees: the sequences to be explored, which share their beginnings.
 
 mod halves;
 mod saved;
@@ -15,45 +15,45 @@ use intermezzo_engine::trace::{Class, Key, StableOpId, StepAccess, Trace};
 
 /// A step to be taken, and the sequences to be explored after it, in order. If there are none, any step may follow.
 ///
-/// It is small, and mostly without allocations of its own, because every execution creates and copies some.
+/// It is small, and usually has no allocations of its own, because every execution creates and copies branches.
 #[derive(Clone, Debug)]
 struct Branch {
     task: u32,
-    /// The number of branches, this one and all below it. They follow it in the tree's list.
+    /// The number of branches, including this one and all below it, which follow it in the tree's list.
     size: u32,
-    /// `true` if the step may give up a share of a value whose destructor runs code.
+    /// `true` if the step may release a share of a value whose destructor runs code.
     gives_up: bool,
-    /// The access of the step in the execution in which it was seen, if that is one key at most and the step chose no
-    /// values. Variables that came into use after the branching are unknown, because elsewhere they have other numbers.
-    /// Instead it has the distance to a step before it that accessed the same one.
+    /// The access of the step in the execution in which it was found, if it accessed at most one key and chose no
+    /// values. A variable that was first used after the node of the tree is unknown, because it has other numbers
+    /// elsewhere. In its place, the key has the distance to an earlier step that accessed the same variable.
     access: Option<StepAccess>,
     /// The other data, if there are any.
     more: Option<Box<More>>,
 }
 
-/// The number of stable identities, besides its own, that are kept for a step that accesses a variable which came into
-/// use late.
+/// The number of stable identities, besides its own, that are kept for a step that accesses a variable that was first
+/// used late.
 const OTHERS: usize = 3;
 
 /// The relation of a branch to a sequence.
 pub(super) enum Leads {
     /// It does not lead to the same trace as the sequence.
     Elsewhere,
-    /// It is unknown: the branch accesses variables that may have other numbers in the execution that the sequence is
-    /// from.
+    /// It is unknown, because the branch accesses variables that may have other numbers in the execution that the
+    /// sequence is from.
     Unsure,
     /// It begins something that leads to the same trace; its step was moved from the sequence to the steps that are
     /// done.
     Along,
     /// It begins something that leads to the same trace if an operation has the fate that it plans. With the other
-    /// fate, which is this one, it leads elsewhere.
+    /// fate, which is given, it leads elsewhere.
     Half(Fate),
 }
 
 /// The values that a step chose, and its footprint.
 #[derive(Clone, Debug)]
 struct More {
-    /// The values that it chose; only with these the sequences below it can be followed.
+    /// The values that it chose. The sequences below it can be followed only with these.
     values: Values,
     footprint: Footprint,
     /// The stable identities of operations on its variable, first its own, if the variable is not known.
@@ -61,7 +61,7 @@ struct More {
 }
 
 impl More {
-    // It is a function of its own, because mostly there are no other data.
+    // A separate function, because most branches have no such data.
     #[inline(never)]
     fn new(values: &[u32], footprint: &[StepAccess]) -> Box<More> {
         Box::new(More {
@@ -87,9 +87,9 @@ impl Branch {
         }
     }
 
-    /// Forgets the variables with this number or a higher one among those that it accesses. Of each it keeps two things:
-    /// the distance to the step that accessed it before, as `back` returns it, and the stable identities of its operations,
-    /// as `names` returns them.
+    /// Makes the variables that it accesses with this number or a higher one unknown. For each, it keeps the distance
+    /// to the step that accessed it before, which `back` returns, and the stable identities of its operations, which
+    /// `names` returns.
     #[inline(always)]
     fn forget_from(
         &mut self,
@@ -150,7 +150,7 @@ impl Branch {
         self.more.as_ref().map_or(&[], |more| &more.values)
     }
 
-    /// Returns `true` if it chose these values. (Compared as slices they would need a call, mostly for nothing.)
+    /// Returns `true` if it chose these values. Comparing them as slices would need a call, and usually both are empty.
     #[inline(always)]
     fn chose(&self, values: &[u32]) -> bool {
         self.values().len() == values.len() && self.values().iter().eq(values)
@@ -164,7 +164,7 @@ impl Branch {
         }
     }
 
-    /// Returns `true` if no particular sequence follows it.
+    /// Returns `true` if no particular sequence follows it: any step may.
     fn is_last(&self) -> bool {
         self.size == 1
     }
@@ -186,7 +186,7 @@ impl Branch {
 #[derive(Debug, Default)]
 pub(super) struct Tree {
     branches: Vec<Branch>,
-    /// The number of branches, from the first, that are gone: their steps were taken, and the rest is below them.
+    /// The number of branches, from the first, that are gone because their steps were taken. The rest is below them.
     gone: usize,
 }
 
@@ -218,7 +218,8 @@ impl Tree {
             .any(|first| first.task == task && first.values().is_empty())
     }
 
-    /// Returns the values with which the first step is planned: only one task can take it.
+    /// Returns the values with which the first step is planned. All branches that may come first must have the same
+    /// task.
     #[inline(always)]
     pub(super) fn first_values(&self) -> Wanted {
         match self.branches.get(self.gone) {
@@ -241,7 +242,7 @@ impl Tree {
         self.gone == self.branches.len()
     }
 
-    /// Returns `true` if it is more than one step that any step may follow: taking that step leaves nothing.
+    /// Returns `true` if something remains after its first step: it is more than one step that any step may follow.
     #[inline(always)]
     pub(super) fn goes_on(&self) -> bool {
         self.branches.len() > self.gone + 1
@@ -262,8 +263,8 @@ impl Tree {
         }
     }
 
-    /// Returns whether one of the first steps begins something that leads to the same trace as the sequence. If so, the
-    /// step is removed from the sequence.
+    /// Returns the relation of the first steps to the sequence. If one of them begins something that leads to the same
+    /// trace, the step is removed from the sequence.
     pub(super) fn leads(&self, trace: &Trace, choices: &[Choice], sequence: &mut Sequence) -> Leads {
         let mut leads = Leads::Elsewhere;
         for at in self.first() {
@@ -285,7 +286,7 @@ impl Tree {
         }
     }
 
-    /// Empties the tree. Mostly it is empty already.
+    /// Empties the tree. Usually it is already empty.
     #[inline(always)]
     pub(super) fn clear(&mut self) {
         if !self.branches.is_empty() {
@@ -325,7 +326,7 @@ impl Tree {
     }
 
     /// Moves everything below the first step that chose these values to `other`, which is emptied before.
-    // Inlined here and below for the sake of a search by one worker, which spends much of its time here.
+    // Inlined here and below, because a search by one worker spends much of its time here.
     #[inline(always)]
     pub(super) fn take_after(&mut self, values: &Values, other: &mut Tree) {
         other.clear();
@@ -356,7 +357,8 @@ impl Tree {
         }
     }
 
-    /// Puts the counts of the first step that chose these values into `counts`. Returns `false` if nothing is below it.
+    /// Writes the counts of the first step that chose these values into `counts`. Returns `false` if nothing is below
+    /// it.
     pub(super) fn counts_after(&self, values: &Values, counts: &mut Footprint) -> bool {
         let Some(at) = self.first().find(|&at| self.branches[at].chose(values)) else {
             return false;
@@ -389,7 +391,8 @@ impl Tree {
         self.branches.insert(self.gone, branch);
     }
 
-    /// Forgets the distances to other steps that accessed the same unknown variables: they have changed.
+    /// Forgets the distances to other steps that accessed the same unknown variables, because the distances have
+    /// changed.
     fn forget_distances(&mut self) {
         for branch in &mut self.branches[self.gone..] {
             let footprint = match &mut branch.more {
@@ -404,7 +407,8 @@ impl Tree {
         }
     }
 
-    /// Leaves out steps of a task whose next `made` counts have been made, if they only make these.
+    /// Leaves out the next steps of a task that consist only of counts, as far as these are among the `made` counts
+    /// that it has already made.
     pub(super) fn leave_out(&mut self, task: u32, made: usize) {
         self.forget_distances();
         // The branches around the next one: the end of each, and the number of the task's counts that are still to be
@@ -435,7 +439,7 @@ impl Tree {
             within.push((end, 0));
             left.push((at, branch));
         }
-        // Branches that are left out are missing from the sizes of those around them.
+        // The sizes of the surrounding branches must not include the branches that are left out.
         let places: Vec<usize> = left.iter().map(|(at, _)| *at).collect();
         for (at, mut branch) in left {
             let end = at + branch.size as usize;
@@ -477,12 +481,12 @@ impl Tree {
 }
 
 impl Branch {
-    /// Returns whether a branch begins something that leads to the same trace as the sequence. If so its step is
-    /// removed from the sequence.
+    /// Returns the relation of the branch to the sequence. If the branch begins something that leads to the same trace,
+    /// its step is removed from the sequence.
     #[inline(always)]
     fn leads(&self, trace: &Trace, choices: &[Choice], sequence: &mut Sequence) -> Leads {
         match sequence.place_of_step(self.task) {
-            // Its footprint does not matter: it is a step of the sequence.
+            // Its footprint does not matter, because it is a step of the sequence.
             Some(place) => {
                 if !sequence.can_be_first(trace, place) {
                     return Leads::Elsewhere;
@@ -539,7 +543,8 @@ impl Branch {
         known.len() == self.footprint().len()
     }
 
-    /// Returns `true` if it chose the values of an assumed step, or may be followed by any that begin with its own.
+    /// Returns `true` if it chose the values of an assumed step, or if it may be followed by any step and those values
+    /// begin with its own.
     #[cold]
     fn has_values_of(&self, assumed: &Assumed) -> bool {
         self.chose(&assumed.values) || self.is_last() && assumed.values.starts_with(self.values())
@@ -553,7 +558,7 @@ impl Branch {
             [] => !self.values().is_empty(),
             made => self.chose_other(made),
         };
-        // The second step of the race has one fate, or may choose any values.
+        // The second step of the race has a planned fate, or may choose any values.
         let chose_fewer = || {
             let fate = self.fate().filter(|_| self.values().len() == 1);
             !self.values().is_empty() && (fate.is_none() || fate != sequence.fate())
@@ -569,13 +574,13 @@ impl Branch {
     #[cold]
     fn chose_other(&self, made: &[Choice]) -> bool {
         let made = values(made);
-        // A fate alone, with nothing particular to follow, may be followed by any other values.
+        // A branch that only has a fate, and no particular sequence after it, may be followed by any other values.
         let is_begun = || self.is_last() && self.values().len() == 1 && self.fate() == Fate::among(&made);
         !self.chose(&made) && (self.fate().is_none() || !is_begun())
     }
 
-    /// Returns the footprint of the branch's step in the last execution, as far as it matters to the sequence; `None`
-    /// if that is unknown.
+    /// Returns the footprint of the branch's step in the last execution, without accesses that do not matter to the
+    /// sequence; `None` if it is unknown.
     fn footprint_in(&self, trace: &Trace, sequence: &Sequence) -> Option<Footprint> {
         let done = &sequence.done[..];
         let mut footprint = as_footprint(self.footprint());
@@ -597,8 +602,8 @@ impl Branch {
                 return Some(footprint);
             }
         }
-        // After the steps that its task took in the last execution, its next step is the same as there. That holds also
-        // after steps that may differ, if they showed it nothing.
+        // After the same steps as in the last execution, the task's next step is the same as there. That also holds
+        // after steps that may differ, if they showed the task nothing.
         let mut own = done.iter().filter(|step| step.task == self.task).enumerate();
         let as_there =
             own.all(|(number, step)| step.matches_trace || sequence.told_nothing(trace, self.task, number));
@@ -615,7 +620,7 @@ impl Branch {
             access.key = key;
             return Some(footprint);
         }
-        // Otherwise nothing is known of variables that came into use later, except that they did.
+        // Otherwise it is only known of these variables that they were first used later.
         let apart = match (&footprint[..], names) {
             ([access], [name, ..]) => sequence.take_apart(trace, first, *name, access.class),
             _ => !sequence.accesses_from(trace, first),
@@ -625,7 +630,7 @@ impl Branch {
     }
 }
 
-/// Returns the relation of a branch that plans this fate to a sequence that may go on with either.
+/// Returns the relation of a branch that plans this fate to a sequence that may continue with either.
 #[cold]
 fn half(fate: Option<Fate>) -> Leads {
     fate.map_or(Leads::Elsewhere, |fate| Leads::Half(fate.other()))

@@ -4,8 +4,8 @@ use intermezzo_engine::schedule::{Choice, ChoiceKind};
 use intermezzo_engine::trace::{Class, Key, StepAccess, Trace};
 use smallvec::SmallVec;
 
-/// The values that a step chose, in order: mostly none. If the first one is the fate of its operation, it is the fate's
-/// [value](Fate::value).
+/// The values that a step chose, in order; usually there are none. If the first one is the fate of its operation, it is
+/// the fate's [value](Fate::value).
 pub(super) type Values = SmallVec<[u32; 2]>;
 
 /// Returns the values among these choices.
@@ -18,7 +18,8 @@ pub(super) fn values(choices: &[Choice]) -> Values {
     values
 }
 
-/// Returns the value of an alternative of a choice of this kind, which comes after these values of its step.
+/// Returns the value of an alternative of a choice of this kind. `values` are the values that the step has chosen
+/// before.
 #[inline(always)]
 pub(super) fn next_value(values: &[u32], kind: ChoiceKind, alternative: u32) -> u32 {
     if values.is_empty() && kind.is_failure() {
@@ -30,8 +31,9 @@ pub(super) fn next_value(values: &[u32], kind: ChoiceKind, alternative: u32) -> 
 
 /// The fate of an operation that the environment may let fail: a weak compare-exchange, or a `try_lock`.
 ///
-/// The environment may do so only if the operation could succeed, and as often as its own task allows. So a task whose
-/// next operation has a choice of fates has it until another task changes what the operation accesses.
+/// The environment may do so only if the operation could succeed, and only within the bound for its task. So if a
+/// task's next operation has a choice of fates, it keeps the choice until another task changes the variable of the
+/// operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
     Succeeds,
@@ -45,7 +47,7 @@ impl Fate {
     /// The mark of fates among values.
     const MARK: u32 = 1 << 31;
 
-    /// Returns the fate that was chosen, if the choice is of one.
+    /// Returns the fate that was chosen, if this is a choice of a fate.
     #[inline(always)]
     pub(super) fn of(choice: &Choice) -> Option<Fate> {
         choice.kind.is_failure().then_some(match choice.taken {
@@ -54,7 +56,7 @@ impl Fate {
         })
     }
 
-    /// Returns the other one.
+    /// Returns the other fate.
     pub(super) fn other(self) -> Fate {
         match self {
             Fate::Succeeds => Fate::Fails,
@@ -97,10 +99,11 @@ impl Fate {
     }
 }
 
-/// The values with which a step is to be explored: those that begin with one of these. If there are none, all.
+/// The values with which a step must be explored: those that begin with one of these beginnings, or all if there are
+/// none.
 ///
-/// For example, a step of which only a failure is planned is explored with the values `[failure]`,
-/// `[failure, 0]` and `[failure, 1]`, as far as it makes such choices.
+/// For example, if only the failure of a step is planned, the step is explored with the values `[failure]`, or with
+/// `[failure, 0]` and `[failure, 1]` if it makes another choice.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Wanted {
     beginnings: SmallVec<[Values; 1]>,
@@ -119,7 +122,7 @@ impl Wanted {
         wanted
     }
 
-    /// Returns `true` if the step is to be explored with all values.
+    /// Returns `true` if the step must be explored with all values.
     #[inline(always)]
     pub(super) fn are_all(&self) -> bool {
         self.beginnings.is_empty()
@@ -130,7 +133,7 @@ impl Wanted {
         &self.beginnings
     }
 
-    /// Returns `true` if the step is to be explored with values that begin with these.
+    /// Returns `true` if the step must be explored with some values that begin with these.
     pub(super) fn have(&self, values: &[u32]) -> bool {
         self.are_all()
             || self
@@ -139,9 +142,9 @@ impl Wanted {
                 .any(|beginning| beginning.starts_with(values) || values.starts_with(beginning))
     }
 
-    /// Returns the beginning of these values that sleeps after they were explored. It is shared with all values
-    /// that are explored together with them; a fate sleeps by itself. Returns `None` if the values are not among those
-    /// to be explored.
+    /// Returns the beginning of these values with which the step sleeps after they were explored. It is the same for
+    /// all values that are explored together, except that each fate sleeps separately. Returns `None` if the values
+    /// need not be explored.
     pub(super) fn explored_as<'a>(&self, values: &'a [u32]) -> Option<&'a [u32]> {
         let beginning = match self.are_all() {
             true => 0,
@@ -186,7 +189,7 @@ pub(super) fn with_values(choices: &[Choice]) -> &[Choice] {
 }
 
 /// Returns `true` if the operation of the step `later` has the same choice of fates without the step `earlier`, with
-/// which it races: that step does not change the variable of the operation.
+/// which it races, because that step does not change the operation's variable.
 #[inline(never)]
 pub(super) fn keeps_choice(trace: &Trace, earlier: usize, later: usize) -> bool {
     let footprint = trace.footprint(later);

@@ -1,4 +1,4 @@
-//! Searches as settings name them: `dfs(delays=2)`, `pct(3)`, `portfolio(pct(3),2*pos,surw)`.
+//! Searches as text, as in settings: `dfs(delays=2)`, `pct(3)`, `portfolio(pct(3),2*pos,surw)`.
 
 use super::{
     AutoOptions, BestFirstOptions, DepthFirstBounds, IRootOptions, RankedOptions, Reduction, StrategyKind,
@@ -13,26 +13,27 @@ use intermezzo_engine::suggest::give_instead;
 use std::fmt;
 use std::str::FromStr;
 
-/// The greatest depth: more changes than executions have choices.
+/// The maximum depth: few executions have as many choices.
 const DEPTH_MAX: u32 = 1000;
 
-/// The greatest weight of a member of a portfolio.
+/// The maximum weight of a member of a portfolio.
 const WEIGHT_MAX: u32 = 1_000_000;
 
-/// A parameter: its name, and its field.
+/// A parameter: its name, and the function that returns its field.
 type Parameter<O> = (&'static str, fn(&mut O) -> &mut dyn Value);
 
 /// The options of a search.
 trait Options: Clone + Sized + 'static {
     /// The name of the search.
     const OF: &'static str;
-    /// The options of a search that is named without any.
+    /// The options of a search that is named without parameters.
     const USUAL: Self;
-    /// In the order in which they are written.
+    /// The parameters, in the order in which they are written.
     const PARAMETERS: &'static [Parameter<Self>];
 }
 
-/// Declares options: the search, what is usual, and the fields, which have the names of the parameters.
+/// Implements [`Options`]: the name of the search, the default value, and the fields, whose names are those of the
+/// parameters.
 macro_rules! options {
     ($($type:ident of $of:literal, $usual:ident: $($field:ident)*;)*) => {$(
         impl Options for $type {
@@ -51,10 +52,10 @@ options! {
     IRootOptions of "maple", DEFAULT: window attempts target memo;
 }
 
-/// The parameter that is written without its name.
+/// The parameter whose value is written without its name.
 const UNNAMED: &str = "priority";
 
-/// The parameter that takes the rest of a list, because a path may have commas in it.
+/// The parameter whose value is the rest of the list, because a path may contain commas.
 const MEMO: &str = "memo";
 
 values! {
@@ -81,7 +82,7 @@ impl Named for Reduction {
 /// Reads a list of parameters, as in `delays=2, depth=8`.
 ///
 /// # Errors
-/// There is no such parameter, it is there twice, its value does not fit, or some do not go together.
+/// There is no such parameter, a parameter is given twice, or a value is not valid.
 fn read<O: Options>(list: &str) -> Result<O, String> {
     let mut entries: Vec<(&str, String)> = Vec::new();
     let mut rest = list.trim();
@@ -133,7 +134,7 @@ fn unknown<O: Options>(name: &str, value: &str) -> String {
     )
 }
 
-/// Returns the parameters that are not as usual, as in `delays=2,depth=8`.
+/// Returns the parameters that differ from the default, as in `delays=2,depth=8`.
 fn shown<O: Options>(options: &O) -> String {
     let (mut options, mut default) = (options.clone(), O::USUAL);
     let shown = O::PARAMETERS.iter().filter_map(|(name, field)| {
@@ -146,7 +147,8 @@ fn shown<O: Options>(options: &O) -> String {
     shown.collect::<Vec<_>>().join(",")
 }
 
-/// Returns a search with these options as text: `dfs(depth=8,step=4)`, or just the name if all are as usual.
+/// Returns a search with these options as text: `dfs(depth=8,step=4)`, or just the name if all have their default
+/// values.
 fn call<O: Options>(options: &O) -> String {
     match shown(options) {
         none if none.is_empty() => O::OF.into(),
@@ -154,7 +156,7 @@ fn call<O: Options>(options: &O) -> String {
     }
 }
 
-/// Parses the setting `iroots`: `true`, `false`, or parameters.
+/// Parses the value of the setting `iroots`: `true`, `false`, or parameters.
 fn measured(text: &str) -> Result<Option<IRootOptions>, String> {
     match truth(text) {
         Ok(measured) => Ok(measured.then_some(IRootOptions::DEFAULT)),
@@ -200,7 +202,7 @@ impl fmt::Display for StrategyKind {
 }
 
 impl StrategyKind {
-    /// Its values, for people.
+    /// A description of its values, for messages.
     pub const VALUES: &str = "`auto`, `dfs`, `random`, `pct(DEPTH)`, `pos`, `surw(one)`, `surw(all)`, `surw(PLACE)`, `places`, \
                               or a `portfolio(..)` of those from `random` on; others: `dfs(delays=N,depth=N,step=N)`, \
                               `pct-all(DEPTH)`, `pctvb(DEPTH,VARIABLES)`, `random-delays(N)`, \
@@ -208,10 +210,10 @@ impl StrategyKind {
                               `ranked(variables=N,threads=N,epsilon=P,sets=dynamic,arrays=whole,per_place=N)`, \
                               `maple(window=N,attempts=N,target=IROOT,memo=FILE)`";
 
-    /// Checks that its options go together.
+    /// Checks that its options can be combined.
     ///
     /// # Errors
-    /// They do not; the text says why.
+    /// They cannot. The text says why.
     pub fn check(&self) -> Result<(), &'static str> {
         let StrategyKind::Ranked(options) = self else {
             return Ok(());
@@ -235,7 +237,7 @@ impl StrategyKind {
 impl FromStr for StrategyKind {
     type Err = String;
 
-    /// Parses a strategy; the error says what would be one.
+    /// Parses a strategy. The error says what to give instead.
     fn from_str(text: &str) -> Result<StrategyKind, String> {
         let (name, parameters) = match text.split_once('(') {
             None => (text, None),
@@ -313,7 +315,7 @@ fn number(text: &str, what: &str, most: u32) -> Result<u32, String> {
     }
 }
 
-/// Parses the members of a portfolio, separated by commas, each after its weight, as in `2*pos`.
+/// Parses the members of a portfolio, which are separated by commas. Each may follow its weight, as in `2*pos`.
 fn members(list: &str) -> Result<Vec<(u32, StrategyKind)>, String> {
     let (mut depth, mut begin) = (0_usize, 0);
     let mut parts = Vec::new();

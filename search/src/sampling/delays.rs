@@ -1,35 +1,36 @@
-//! Random delays, as tools of stress insert them; a baseline of Maple's figures (Yu, Narayanasamy, Pereira, Pokam,
-//! OOPSLA 2012), which delayed one of 50,000 accesses.
+//! Random delays, like those that stress testing tools insert. They were a baseline in the evaluation of Maple (Yu,
+//! Narayanasamy, Pereira, Pokam, OOPSLA 2012), which delayed one of 50,000 accesses.
 //!
-//! Tasks run as without a policy: one continues until it waits or ends, then the next one in order of creation does. A
-//! number of moments are drawn beforehand. At each, the task that would go is delayed: it goes again after a number of
-//! steps of the others, or earlier if no other task can go. That number is drawn from 1 to the most steps of an
-//! execution that was learned from.
+//! Tasks run in the default order: one continues until it waits or ends, then the next one in the order of creation
+//! does. A number of moments are drawn beforehand. At each of them, the task that would run is delayed: it runs again
+//! after a number of steps of the others, or earlier if no other task can continue. The number of steps is drawn from 1
+//! to the maximum number of steps of the executions that were learned from.
 //!
-//! Differs: a number of delays for each execution, because tests are short. Time is counted in steps, and there is one
-//! processor: without a delay tasks do not overlap. Moments are counted where there is a choice
-//! between tasks, and drawn from 1 to the most steps of an execution that was learned from, so there may be fewer. If the choice is not about tasks, any alternative has the same probability.
+//! Differs: the number of delays is fixed for each execution, because tests are short. Time is counted in steps, and
+//! there is one processor: without a delay, tasks do not overlap. Moments are counted where there is a choice between
+//! tasks, and are drawn from 1 to the same maximum number of steps. So an execution may end before some of them. If a
+//! choice is not about tasks, each alternative has the same probability.
 //!
-//! Misses: bugs that need more delays, and those that need another order of tasks that wait for nothing.
+//! Misses: bugs that need more delays, and bugs that need another order of tasks that do not wait.
 
 use super::{Draw, Generator, Policy, Profile, uniform};
 use intermezzo_engine::schedule::ChoiceKind;
 use intermezzo_engine::strategy::ChoicePoint;
 use rand::RngExt;
 
-/// Delays of the tasks that would go.
+/// Random delays of the tasks that would run.
 pub(crate) struct RandomDelays {
     delays: u32,
-    /// The moments of the execution, in order, the next one last: counts of choices between tasks. Two may be the same.
+    /// The moments of the execution, as counts of choices between tasks, with the next one last. Two may be equal.
     moments: Vec<u64>,
-    /// The count of choices between tasks so far.
+    /// The number of choices between tasks so far.
     count: u64,
-    /// For each task, the step up to which it is delayed; tasks beyond the end are not.
+    /// For each task, the step until which it is delayed. Tasks beyond the end of the list are not delayed.
     until: Vec<u64>,
 }
 
 impl RandomDelays {
-    /// Returns the policy with that many delays in an execution.
+    /// Returns the policy with this many delays in each execution.
     pub(crate) fn new(delays: u32) -> RandomDelays {
         RandomDelays {
             delays,
@@ -39,7 +40,7 @@ impl RandomDelays {
         }
     }
 
-    /// Returns the alternative whose task is not delayed, the first in order; of delayed tasks, the one whose delay ends
+    /// Returns the first alternative whose task is not delayed. If all are delayed, returns the one whose delay ends
     /// first.
     fn first(&self, point: &ChoicePoint<'_>) -> u32 {
         let (mut best, mut at) = ((u64::MAX, 0), 0);
@@ -54,7 +55,7 @@ impl RandomDelays {
         best.1
     }
 
-    /// Delays the task of this alternative for a number of steps, from 1 to `most`.
+    /// Delays the task of this alternative by a random number of steps from 1 to `most`.
     fn delay(&mut self, taken: u32, point: &ChoicePoint<'_>, most: u64, random: &mut Generator) {
         let task = point.task(taken).expect("a choice between tasks").index();
         if task >= self.until.len() {

@@ -1,13 +1,15 @@
-//! Searches that draw executions at random: a policy over one execution, and the common parts of all policies.
+//! Searches that draw executions at random. A policy makes the choices of one execution; the rest is common to all
+//! policies.
 //!
-//! Executions have numbers. Each has a generator of its own, seeded from the search's seed and the number. So any
-//! execution can be run again alone, and it does not matter which worker runs it. Policies that need to know the test
-//! learn it from the first `PROFILED` executions, which are the same whatever the policy: a random walk, then one by
-//! default. All later ones rely on the results of all of these, and on nothing later.
+//! Executions have numbers. Each has its own generator of random numbers, which is seeded from the search's seed and
+//! the execution's number. So any execution can be run again by itself, and it does not matter which worker runs it.
+//! Some policies first have to learn about the test. They learn from the first `PROFILED` executions, which are the
+//! same for all of them: a random walk, then the default execution. All later executions depend on the results of
+//! these, and on no others.
 //!
-//! Most executions do not preempt a task where it clones a handle on a shared value: see [`Draw`].
+//! Most executions do not preempt a task where it clones a handle to a shared value: see [`Draw`].
 //!
-//! Each policy is a file, which names its source, its deviations, and its blind spots.
+//! Each policy is in a file of its own, which names its source, how it differs from it, and what it misses.
 
 mod delays;
 mod numbers;
@@ -46,29 +48,30 @@ pub(crate) use random::RandomWalk;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The source of a policy's random numbers.
+/// The generator of a policy's random numbers.
 pub type Generator = Xoshiro256PlusPlus;
 
-/// An execution to be drawn.
+/// An execution that is to be drawn.
 #[derive(Clone, Copy)]
 pub struct Draw {
-    /// Its number, from 0 after those that are learned from.
+    /// Its number: 0 for the first one after those that are learned from.
     pub number: u64,
-    /// `true` if no task is preempted where it is about to clone a handle, which is so in three executions of four.
+    /// `true` if no task is preempted where it is about to clone a handle, as in three of four executions.
     ///
-    /// A clone of an `Arc` commutes with all that other tasks do, unless they ask for the number of handles, or clone one
-    /// that another task may drop. Tests make a handle for each task that they create. If they were preempted there, most
-    /// tasks would end before the last ones are created, and few samples would have them run at the same time.
+    /// A clone of an `Arc` commutes with all operations of other tasks, unless they query the number of handles, or
+    /// clone a handle that another task may drop. Tests clone a handle for each task that they create. If they were
+    /// preempted there, most tasks would end before the last ones are created, and few samples would run all of them at
+    /// the same time.
     pub passes_clones: bool,
 }
 
 impl Draw {
-    /// The fraction of executions that may preempt a task at a clone, as a power of 1/2.
+    /// The fraction of executions that may preempt a task at a clone is 1/2 to this power.
     const FULL: u32 = 2;
 
     /// Returns the execution with this number.
     pub(crate) fn new(number: u64) -> Draw {
-        // Multiples of the golden ratio are spread evenly, also over the executions of each member of a portfolio.
+        // The multiples of the golden ratio are spread evenly, also over the executions of each member of a portfolio.
         let spread = number.wrapping_mul(SPREAD) >> (u64::BITS - Draw::FULL);
         Draw {
             number,
@@ -77,10 +80,10 @@ impl Draw {
     }
 }
 
-/// The golden ratio's fraction of 2^64.
+/// The golden ratio as a fraction of 2^64.
 const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// Returns `true` if the running task is about to clone a handle, and would be preempted by any other.
+/// Returns `true` if the running task is about to clone a handle, and any other alternative would preempt it.
 pub(crate) fn is_at_clone(point: &ChoicePoint<'_>) -> bool {
     let next = |task: TaskId| point.tasks[task.index()].pending.access.op;
     point.kind == ChoiceKind::Task && point.preempts && next(point.running) == SyncVarOp::CountUp
@@ -88,10 +91,10 @@ pub(crate) fn is_at_clone(point: &ChoicePoint<'_>) -> bool {
 
 /// A policy by which executions are drawn.
 pub trait Policy: Send {
-    /// Returns its name in settings and reports.
+    /// Returns the name of the policy in settings and reports.
     fn name(&self) -> String;
 
-    /// Returns `true` if it needs to know the test.
+    /// Returns `true` if the policy has to learn about the test first.
     fn learns(&self) -> bool {
         true
     }
@@ -99,12 +102,12 @@ pub trait Policy: Send {
     /// Begins an execution.
     fn begin(&mut self, draw: Draw, known: &Profile, random: &mut Generator);
 
-    /// Returns `true` if the current execution may leave out the choices where tasks clone handles, if it is drawn so.
+    /// Returns `true` if the current execution may leave out the choices at clones, if [`Draw::passes_clones`] is set.
     fn may_pass_clones(&self) -> bool {
         true
     }
 
-    /// Notes that the running task went on, at a choice that was left out.
+    /// Notes that the running task continued at a choice that was left out.
     fn passed(&mut self, point: &ChoicePoint<'_>) {
         let _ = point;
     }
@@ -124,43 +127,43 @@ pub trait Policy: Send {
         None
     }
 
-    /// Returns the one of several policies that drew the current execution, if there are several.
+    /// Returns the name of the policy that drew the current execution, if there are several.
     fn member(&self) -> Option<String> {
         None
     }
 
-    /// Returns how many of the first `executions` executions each of several policies drew.
+    /// Returns how many of the first `executions` executions each policy drew, if there are several.
     fn shares(&self, executions: u64) -> Vec<(String, u64)> {
         let _ = executions;
         Vec::new()
     }
 
-    /// Returns notes for the reader of the report.
+    /// Returns notes for the report.
     fn notes(&self, drawn: &Drawn<'_>) -> Vec<String> {
         let _ = drawn;
         Vec::new()
     }
 
-    /// Returns the same policy, for another worker.
+    /// Returns the same policy for another worker.
     fn fork(&self) -> Box<dyn Policy>;
 }
 
-/// The state of a search by a policy.
+/// The state of a search that a policy's notes depend on.
 pub struct Drawn<'a> {
-    /// The profile that was learned before.
+    /// The profile learned from the first executions.
     pub known: &'a Profile,
-    /// `true` if all executions that exist were run.
+    /// `true` if all executions that the policy can draw were run.
     pub complete: bool,
-    /// `true` if any execution had more tasks or more choices than those that were learned from.
+    /// `true` if any execution exceeded the profile: it had more tasks, or more choices than the profile has steps.
     pub beyond: bool,
 }
 
-/// Returns any alternative, each with the same probability.
+/// Returns a random alternative, each with the same probability.
 pub fn uniform(point: &ChoicePoint<'_>, random: &mut Generator) -> u32 {
     random.random_range(0..point.alternatives)
 }
 
-/// A search that draws executions, without end or a given number of times.
+/// A search that draws executions, a given number of them or without end.
 pub struct Sampling {
     seed: u64,
     policy: Box<dyn Policy>,
@@ -169,21 +172,21 @@ pub struct Sampling {
     block: Range<u64>,
     /// The number of the current execution.
     number: u64,
-    /// `true` if the current execution preempts no task at a clone.
+    /// `true` if the current execution does not preempt tasks at clones.
     passes_clones: bool,
-    /// `true` if that is noted where the workers share it.
+    /// `true` if the shared state already notes that a choice at a clone was left out.
     noted_clones: bool,
-    /// `true` if `next` prepared the current execution, and it has not ended.
+    /// `true` if `next` has prepared the current execution, and it has not ended.
     running: bool,
-    /// The position at which the block begins that was taken last, until it is asked for.
+    /// The position at which the last block taken begins, until it is queried.
     span: Option<SearchPosition>,
-    /// The number of executions that this worker began.
+    /// The number of executions that this worker has begun.
     executions: u64,
     random: Generator,
-    /// The profile of the test so far, and `true` if it is complete.
+    /// The profile of the test, and `true` if it is complete or not needed.
     known: Arc<Profile>,
     learned: bool,
-    /// The share of the numbers that this process draws; `None` for all.
+    /// The share of the numbers that this process draws; `None` for all numbers.
     partition: Option<Partition>,
 }
 
@@ -214,8 +217,8 @@ impl Sampling {
         }
     }
 
-    /// Limits the search: it ends after `executions` executions, and begins with number `first`, from 0, after those
-    /// that have to be learned from; each if it is given.
+    /// Limits the search to `executions` executions, and lets it begin with number `first`, counted from 0, after those
+    /// that it has to learn from; each if it is given.
     #[must_use]
     pub fn up_to(self, executions: Option<u64>, first: Option<u64>) -> Sampling {
         let left_out = first.map_or(0, |first| first.saturating_sub(self.profiled()));
@@ -234,19 +237,19 @@ impl Sampling {
         other
     }
 
-    /// Returns the number of executions that are learned from.
+    /// Returns the number of executions from which the policy learns.
     fn profiled(&self) -> u64 {
         if self.policy.learns() { PROFILED } else { 0 }
     }
 
-    /// Returns `true` if the execution with this number belongs to the share of this process.
+    /// Returns `true` if the execution with this number belongs to this process's share.
     fn gets(&self, number: u64) -> bool {
         self.partition.is_none_or(|partition| partition.gets(number))
     }
 
-    /// Begins the execution with this number.
+    /// Begins the current execution, or begins it again.
     fn draw_anew(&mut self) {
-        // An odd multiplier keeps the seeds of different executions different.
+        // The multiplier is odd, so different executions have different seeds.
         let seed = self.seed.wrapping_add(self.number.wrapping_mul(SPREAD));
         self.random = Generator::seed_from_u64(seed);
         self.passes_clones = true;
@@ -257,7 +260,7 @@ impl Sampling {
         }
     }
 
-    /// Notes the complete profile of the test.
+    /// Takes over the complete profile of the test.
     fn take_up(&mut self, known: Arc<Profile>) {
         if let Some(executions) = self.policy.executions(&known) {
             self.shared.end_at(self.profiled().saturating_add(executions));
@@ -266,16 +269,18 @@ impl Sampling {
         self.learned = true;
     }
 
-    /// Returns `true` if all existing executions were handed out, and none of them is left here.
+    /// Returns `true` if all executions that the policy can draw were handed out, and this worker has none of them
+    /// left.
     fn is_complete(&self, known: &Profile) -> bool {
         let all = self.policy.executions(known);
         self.block.is_empty()
             && all.is_some_and(|all| self.shared.ends_at(self.profiled().saturating_add(all)))
     }
 
-    /// Returns the policy's notes for the reader of the report.
+    /// Returns the policy's notes for the report.
     pub(crate) fn notes(&self) -> Vec<String> {
-        // Other workers may have run everything after the executions that are learned from.
+        // This worker may not have taken over the profile, if others ran everything after the executions that are
+        // learned from.
         let known = match self.learned {
             true => Some(self.known.clone()),
             false => self.shared.learned(),
@@ -295,7 +300,7 @@ impl Sampling {
         notes
     }
 
-    /// Returns the policy of a portfolio that drew the last execution.
+    /// Returns the name of the portfolio's policy that drew the last execution.
     pub(crate) fn drawn_by(&self) -> Option<String> {
         if self.number < self.profiled() {
             return Some("profile".into()).filter(|_| self.policy.member().is_some());
@@ -303,10 +308,10 @@ impl Sampling {
         self.policy.member()
     }
 
-    /// Returns how many of the first `executions` executions each policy of a portfolio drew.
+    /// Returns how many of the first `executions` executions each policy of the portfolio drew.
     pub(crate) fn draws(&self, executions: u64) -> Vec<(String, u64)> {
         if self.partition.is_some() {
-            // These are not the first numbers.
+            // The executions of a share are not the first ones.
             return Vec::new();
         }
         let profiled = self.profiled().min(executions);
@@ -338,7 +343,7 @@ impl Strategy for Sampling {
             }
             self.number = self.block.start;
             self.block.start += 1;
-            // All shares learn from the first executions.
+            // Every share runs the executions that are learned from.
             if self.gets(self.number) || self.number < self.profiled() {
                 break;
             }
@@ -487,7 +492,7 @@ impl Resumable for Sampling {
 
 impl Drop for Sampling {
     fn drop(&mut self) {
-        // An execution to learn from is missing: no worker need wait for it.
+        // The others would wait forever for this execution, from which they have to learn.
         if std::mem::take(&mut self.running) && self.number < self.profiled() {
             self.shared.stop();
         }

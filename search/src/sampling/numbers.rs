@@ -1,14 +1,14 @@
-//! Numbers of executions, handed out in blocks to the workers of one search.
+//! The numbers of executions, which are handed out in blocks to the workers of a search.
 //!
-//! The execution with a number depends on the search's seed and on the results of its first executions, never on the
-//! worker that runs it. So all workers wait until those first ones have ended.
+//! An execution depends on its number, on the search's seed and on the results of the executions that are learned from,
+//! never on the worker that runs it. So all workers wait until the executions that are learned from have ended.
 
 use super::profile::{PROFILED, Profile};
 use intermezzo_engine::serial::{Deserialize, Serialize};
 use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// The least number of executions that one of several workers takes at once.
+/// The minimum number of executions that one of several workers takes at once.
 const BLOCK_MIN: u64 = 32;
 
 /// The state that the workers of a search share.
@@ -20,7 +20,7 @@ pub(super) struct Shared {
 /// The numbers that no worker has taken.
 struct Numbers {
     hands: u64,
-    /// Blocks given back, which are handed out first.
+    /// Blocks that workers had when the search was saved. They are handed out first.
     back: Vec<Range<u64>>,
     next: u64,
     end: u64,
@@ -28,11 +28,11 @@ struct Numbers {
     first: u64,
     /// The profile learned from the first executions; `None` if nothing is learned.
     learning: Option<Arc<Profile>>,
-    /// `true` if an execution went beyond what was learned.
+    /// `true` if an execution exceeded the profile.
     beyond: bool,
-    /// `true` if a task went on at a clone because the execution was drawn so.
+    /// `true` if a choice at a clone was left out in some execution.
     passed_clones: bool,
-    /// `true` if nothing will be handed out beyond what was given back.
+    /// `true` if only the blocks in `back` are still handed out.
     cut: bool,
     over: bool,
 }
@@ -49,7 +49,7 @@ struct Saved {
 }
 
 impl Shared {
-    /// Returns all numbers; the policy learns from the first executions if `learns` is `true`.
+    /// Returns all numbers. With `learns`, the policy learns from the first executions.
     pub(super) fn new(learns: bool) -> Shared {
         Shared {
             numbers: Mutex::new(Numbers {
@@ -77,35 +77,35 @@ impl Shared {
         self.numbers().hands += 1;
     }
 
-    /// Hands out no number from this one on.
+    /// Makes this the first number that is not handed out.
     pub(super) fn end_at(&self, end: u64) {
         let mut numbers = self.numbers();
         numbers.end = numbers.end.min(end);
     }
 
-    /// Returns `true` if all numbers up to this one, the last, were handed out.
+    /// Returns `true` if the numbers end at this one, and all before it were handed out.
     pub(super) fn ends_at(&self, end: u64) -> bool {
         let numbers = self.numbers();
         numbers.end == end && numbers.next >= end && numbers.back.is_empty()
     }
 
-    /// Continues with this number after the executions that are learned from.
+    /// Makes this the first number after the executions that are learned from.
     pub(super) fn begin_at(&self, first: u64) {
         self.numbers().first = first;
     }
 
-    /// Returns the next block; `None` if there is none at the moment.
+    /// Takes the next block; `None` if there is none at the moment.
     pub(super) fn take(&self) -> Option<Range<u64>> {
         self.numbers().take()
     }
 
-    /// Returns the profile; `None` as long as it is not complete.
+    /// Returns the profile if it is complete.
     pub(super) fn learned(&self) -> Option<Arc<Profile>> {
         let numbers = self.numbers();
         numbers.learning.clone().filter(|profile| profile.is_complete())
     }
 
-    /// Adds the results of one of the first executions; returns the profile if it was the last of them.
+    /// Adds the results of one of the first executions. Returns the profile if that makes it complete.
     pub(super) fn learn(&self, shown: &Profile) -> Option<Arc<Profile>> {
         let mut numbers = self.numbers();
         let learning = numbers.learning.as_mut()?;
@@ -116,27 +116,27 @@ impl Shared {
         complete
     }
 
-    /// Notes that an execution went beyond what was learned.
+    /// Notes that an execution exceeded the profile.
     pub(super) fn note_beyond(&self) {
         self.numbers().beyond = true;
     }
 
-    /// Returns `true` if an execution went beyond what was learned.
+    /// Returns `true` if an execution exceeded the profile.
     pub(super) fn beyond(&self) -> bool {
         self.numbers().beyond
     }
 
-    /// Notes that a task went on at a clone because the execution was drawn so.
+    /// Notes that a choice at a clone was left out.
     pub(super) fn note_passed_clones(&self) {
         self.numbers().passed_clones = true;
     }
 
-    /// Returns `true` if a task went on at a clone because the execution was drawn so.
+    /// Returns `true` if a choice at a clone was left out in some execution.
     pub(super) fn passed_clones(&self) -> bool {
         self.numbers().passed_clones
     }
 
-    /// Waits for numbers to be handed out. Returns `false` if there will be none.
+    /// Waits until there are numbers to take. Returns `false` if there will be none.
     pub(super) fn wait(&self) -> bool {
         let mut numbers = self.numbers();
         loop {
@@ -156,7 +156,8 @@ impl Shared {
         }
     }
 
-    /// Hands out nothing beyond what was given back: numbers that were never handed out are larger.
+    /// From now on, hands out only the blocks in `back`: the numbers that were never handed out are larger than all of
+    /// theirs.
     pub(super) fn cut(&self) {
         self.numbers().cut = true;
         self.changed.notify_all();
@@ -168,7 +169,7 @@ impl Shared {
         self.changed.notify_all();
     }
 
-    /// Returns the numbers that no worker has taken, as text.
+    /// Returns the numbers that no worker has taken as text.
     pub(super) fn save(&self) -> Option<String> {
         let numbers = self.numbers();
         let saved = Saved {
@@ -182,7 +183,7 @@ impl Shared {
         intermezzo_engine::serial::to_string(&saved).ok()
     }
 
-    /// Continues from the saved state, and from the blocks that workers had. Returns `false` if it is malformed.
+    /// Continues from the saved state and the blocks that workers had. Returns `false` if it is malformed.
     pub(super) fn restore(&self, saved: &str, hands: &[String]) -> bool {
         let hands = hands.iter().map(|hand| intermezzo_engine::serial::from_str(hand));
         let (Ok(saved), Ok(hands)) = (
@@ -204,8 +205,8 @@ impl Shared {
         numbers
             .back
             .extend(hands.into_iter().filter(|block| !block.is_empty()));
-        // A block may reach up to the numbers that no worker has taken, even without end: it is no worker's block any
-        // more.
+        // A block that ends where the numbers begin that no worker had taken is joined with them. A single worker had
+        // taken all numbers, so its block may be endless.
         numbers.back.sort_by_key(|block| std::cmp::Reverse(block.end));
         while numbers
             .back
@@ -219,14 +220,14 @@ impl Shared {
 }
 
 impl Numbers {
-    /// Returns `true` if the next number has to wait for executions that are learned from.
+    /// Returns `true` if the next number is not handed out before the executions that are learned from have ended.
     fn holds_back(&self) -> bool {
         let learning = self.learning.as_ref();
         self.next >= PROFILED && learning.is_some_and(|profile| !profile.is_complete())
     }
 
-    /// Returns the next block. Blocks are larger the longer the search has run, but there are some for every worker to
-    /// the end.
+    /// Takes the next block. Blocks grow with the number of executions, but are small enough that every worker has some
+    /// until the end.
     fn take(&mut self) -> Option<Range<u64>> {
         if self.over {
             return None;

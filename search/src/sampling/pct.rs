@@ -1,17 +1,18 @@
 //! PCT, probabilistic concurrency testing (Burckhardt, Kothari, Musuvathi, Nagarakatte, ASPLOS 2010).
 //!
-//! Tasks get random priorities, and the enabled task with the highest one goes. At `depth - 1` change points, drawn
-//! beforehand, the task that would go is lowered below all others. A bug of depth d is one that d constraints on the
-//! order of operations are enough to provoke. An execution finds it with probability at least 1/(n k^(d-1)), for n
-//! tasks and k places.
+//! Tasks get random priorities, and the enabled task with the highest one runs. At `depth - 1` change points, drawn
+//! beforehand, the priority of the task that would run is lowered below all others. A bug of depth d is one that d
+//! constraints on the order of operations are enough to provoke. An execution finds it with probability at least 1/(n
+//! k^(d-1)), for n tasks and k places.
 //!
-//! Differs: places are counted where there is a choice between tasks, not at each step. When a task is lowered the next
-//! one counts as another place, so that two may be lowered before one step. So k is the most steps of an execution from
-//! its first choice on, plus `depth - 1`. n and k are those of the executions that were learned from. If the choice is
-//! not about tasks, any alternative has the same probability. A task that yields gets the lowest priority.
+//! Differs: places are counted where there is a choice between tasks, not at each step. When the priority of a task is
+//! lowered, the task with the next highest one counts as another place, so two tasks may be lowered before one step. So
+//! k is the maximum number of steps of an execution from its first choice on, plus `depth - 1`. n and k are those of
+//! the executions that were learned from. If a choice is not about tasks, each alternative has the same probability. A
+//! task that yields gets the lowest priority.
 //!
-//! Misses: bugs that take more steps than were learned of, and bugs that are lost with a priority that a yield has
-//! cost.
+//! Misses: bugs that take more steps than the executions that were learned from had, and bugs that need a task to keep
+//! its priority when it yields.
 
 use super::priorities::{Changes, Priorities};
 use super::{Draw, Drawn, Generator, Policy, Profile, uniform};
@@ -36,12 +37,12 @@ impl Pct {
     }
 }
 
-/// Returns the number of places for changes: the most steps that were seen, and those that changes add.
+/// Returns the number of places for change points: the maximum number of steps, and the places that changes add.
 pub(crate) fn places(depth: u32, steps: u64) -> u64 {
     steps.max(1) + u64::from(depth - 1)
 }
 
-/// Returns the reliability of the numbers of tasks and places.
+/// Returns the part of a note that says for which executions the numbers of tasks and places hold.
 pub(crate) fn so_far(drawn: &Drawn<'_>) -> &'static str {
     match drawn.beyond {
         true => ", as the first executions had them (later ones had more)",

@@ -1,4 +1,5 @@
-//! Random priorities of operations: an operation has one from when its task reaches it until the task has done it.
+//! Random priorities of operations. An operation has its priority from when its task reaches it until the task has done
+//! it.
 
 use super::Generator;
 use intermezzo_engine::strategy::ChoicePoint;
@@ -8,8 +9,8 @@ use rand::RngExt;
 /// Priorities of the tasks' next operations.
 #[derive(Default)]
 pub(super) struct Pending {
-    /// By task: the operation, identified by the number of events that its task has had, and the priority; 0 if none
-    /// was drawn.
+    /// For each task: its operation, which is identified by the number of events that the task has had, and the
+    /// priority; 0 if none has been drawn.
     priorities: Vec<(u32, u64)>,
 }
 
@@ -33,7 +34,7 @@ impl Pending {
         *priority
     }
 
-    /// Draws the priorities of the tasks again for which `is_so` holds, by their numbers.
+    /// Draws new priorities for the tasks for whose numbers `is_so` returns `true`.
     pub(super) fn redraw(&mut self, mut is_so: impl FnMut(usize) -> bool) {
         for (number, (_, priority)) in self.priorities.iter_mut().enumerate() {
             if is_so(number) {

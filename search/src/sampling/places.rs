@@ -1,18 +1,18 @@
-//! Random priorities of places in the source: our own.
+//! Random priorities of places in the source: a policy of our own.
 //!
-//! In some bugs, all tasks that reach a place have to wait there, not just one. For example, a hundred tasks store to
+//! For some bugs, all tasks that reach a place have to wait there, not just one. For example, a hundred tasks store to
 //! `a` and then to `b`, and the bug shows only while none of them has stored to `b`. With priorities of tasks or of
-//! operations, each further task makes that less likely. So each place has a random priority for the whole execution,
-//! and a task at the place with the highest one goes. Tasks at one place have equal probabilities. So tasks that run
-//! the same code are treated alike, and their number does not matter. If p places matter, and one order of them
-//! provokes the bug, an execution finds it with probability at least 1/p!.
+//! operations, each additional task makes that less likely. Here each place has a random priority for the whole
+//! execution, and a task at the place with the highest priority runs. All tasks at that place have the same
+//! probability. So tasks that run the same code are treated alike, and their number does not matter. If p places
+//! matter, and one order of them provokes the bug, an execution finds it with probability at least 1/p!.
 //!
-//! In every second execution, a place counts as another one with each visit of its task. That finds bugs that only one
-//! round of a loop shows.
+//! In every second execution, a place counts as a different one at each visit by the same task. That finds bugs that
+//! only one round of a loop shows.
 //!
-//! A task that yielded waits until another one went, if one can. Misses: orders in which a place comes first at one
-//! time and last at another, except by rounds; and orders in which tasks at one place must be distinguished more often
-//! than by chance.
+//! A task that yielded waits until another one has run, if one can. Misses: orders in which a place has to come first
+//! at one time and last at another, unless the rounds distinguish them; and orders that require many particular
+//! decisions between tasks at the same place.
 
 use super::{Draw, Generator, Policy, Profile, uniform};
 use intermezzo_engine::schedule::ChoiceKind;
@@ -26,11 +26,11 @@ use std::collections::HashMap;
 pub(crate) struct Places {
     /// `true` if rounds are distinguished in this execution.
     by_rounds: bool,
-    /// By place, and by the number of the task's earlier visits to it.
+    /// The priorities by place, and by the number of the task's earlier visits to it.
     priorities: HashMap<(Site, u32), u64>,
-    /// The number of times each task was at each place, while rounds are distinguished.
+    /// The number of visits of each task to each place, if rounds are distinguished.
     visits: HashMap<(u32, Site), u32>,
-    /// A buffer for alternatives.
+    /// A buffer for the alternatives with the highest priority.
     best: Vec<u32>,
 }
 

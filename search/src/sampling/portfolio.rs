@@ -1,8 +1,8 @@
-//! Several policies that share the executions, in turns.
+//! Several policies that draw executions in turns.
 //!
-//! They learn from the same first executions. Each has as many turns in a round as its weight, so the number of an
-//! execution alone determines its policy. The weights may change from some execution on: bugs that are not found soon
-//! take other means.
+//! They learn from the same first executions. In a round, each has as many turns as its weight, so the number of an
+//! execution determines its policy. The weights may change from some execution on, because bugs that are not found
+//! early need other policies.
 
 use super::{Draw, Drawn, Generator, Policy, Profile};
 use intermezzo_engine::strategy::ChoicePoint;
@@ -10,7 +10,7 @@ use intermezzo_engine::strategy::ChoicePoint;
 /// Several policies, in turns.
 pub(crate) struct Portfolio {
     members: Vec<Member>,
-    /// The execution from which the later weights count.
+    /// The number of the execution from which the later weights are used.
     later_from: u64,
     /// The policy of the current execution.
     running: usize,
@@ -18,7 +18,7 @@ pub(crate) struct Portfolio {
 
 struct Member {
     policy: Box<dyn Policy>,
-    /// The number of its executions in a round: at least one.
+    /// The number of its executions in a round, at least 1.
     weight: u64,
     /// The same for later rounds.
     later: u64,
@@ -43,7 +43,7 @@ impl Portfolio {
         }
     }
 
-    /// Gives the last member `weight` executions of a round, after this many executions.
+    /// Gives the last member `weight` executions in each round that follows the first `after` executions.
     #[must_use]
     pub(crate) fn later(mut self, after: u64, weight: u64) -> Portfolio {
         let last = self.members.last_mut().expect("a portfolio has members");
@@ -52,7 +52,7 @@ impl Portfolio {
         self
     }
 
-    /// Returns for each member the number of its executions before this one.
+    /// Returns for each member the number of its executions before the execution with this number.
     fn drawn_before(&self, number: u64) -> impl Iterator<Item = u64> {
         let early = number.min(self.later_from);
         let late = self.turns(number - early, |member| member.later);
@@ -60,7 +60,7 @@ impl Portfolio {
         early.zip(late).map(|(early, late)| early + late)
     }
 
-    /// Returns for each member the number of its executions among the first `number`, if it has these weights.
+    /// Returns for each member the number of its executions among the first `number`, with these weights.
     fn turns(&self, number: u64, weight: impl Fn(&Member) -> u64) -> impl Iterator<Item = u64> {
         let round: u64 = self.members.iter().map(&weight).sum();
         let (rounds, mut rest) = (number / round, number % round);
@@ -125,7 +125,7 @@ impl Policy for Portfolio {
     }
 
     fn notes(&self, drawn: &Drawn<'_>) -> Vec<String> {
-        // None of them runs all existing executions.
+        // No member can be complete, because each runs only some of the executions.
         let members = self.members.iter();
         members.flat_map(|member| member.policy.notes(drawn)).collect()
     }

@@ -1,11 +1,12 @@
 //! POS, partial order sampling (Yuan, Yang, Gu, CAV 2018).
 //!
-//! Each pending operation has a random priority, and the highest goes. After each step, operations that race with it
-//! get new ones. So either order of two conflicting operations has the same probability, whatever came before.
+//! Each pending operation has a random priority, and the one with the highest priority is done next. After each step,
+//! the operations that race with it get new priorities. So the two orders of two conflicting operations have the same
+//! probability, whatever came before.
 //!
-//! Differs: operations conflict as they do for reductions (`docs/SEARCH.md`), so that two loads do not race; a waiting
-//! task races as well, for what it waits for. Misses: nothing for good; orders that need many conflicts in a row to
-//! have one result are rare.
+//! Differs: operations conflict as they do for reductions (`docs/SEARCH.md`), so two loads do not race; a waiting task
+//! races, too, for what it waits for. Misses: nothing in principle; orders that need many conflicts in a row to have
+//! one particular result are rare.
 
 use super::pending::Pending;
 use super::{Draw, Generator, Policy, Profile, uniform};
@@ -18,12 +19,12 @@ use intermezzo_sdk::{Class, SyncVar};
 #[derive(Default)]
 pub(crate) struct Pos {
     priorities: Pending,
-    /// The number of steps of the execution that were seen.
+    /// The number of steps of the execution that have been processed.
     steps: usize,
 }
 
 impl Pos {
-    /// Drops the priorities of operations that race with a step since the last choice.
+    /// Drops the priorities of operations that race with a step taken since the last choice.
     fn redraw(&mut self, point: &ChoicePoint<'_>) {
         for step in self.steps..point.trace.steps().len() {
             let footprint = point.trace.footprint(step);

@@ -1,23 +1,23 @@
-//! Priorities of tasks: random at first, lowered at change points; the enabled task with the highest one goes.
+//! Priorities of tasks: random at first, and lowered at change points. The enabled task with the highest one runs.
 
 use super::Generator;
 use intermezzo_engine::strategy::ChoicePoint;
 use rand::RngExt;
 
-/// The least initial priority; those after changes are below.
+/// The lowest initial priority. Those after changes are lower.
 const INITIAL: u64 = 1 << 63;
 
-/// The least priority after a change; those of tasks that yielded are below.
+/// The lowest priority after a change. Those of tasks that yielded are lower.
 const CHANGED: u64 = 1 << 62;
 
-/// The priorities of an execution's tasks.
+/// The priorities of the tasks of an execution.
 #[derive(Default)]
 pub(crate) struct Priorities {
-    /// The priorities by task; 0 for a task that was not seen yet.
+    /// The priorities by task; 0 for a task that has none yet.
     of: Vec<u64>,
-    /// The number of times a task yielded.
+    /// The number of times that tasks yielded.
     yields: u64,
-    /// `true` if initial priorities are not random, but fall from task to task.
+    /// `true` if initial priorities are not random, but decrease in the order of creation.
     in_order: bool,
 }
 
@@ -28,17 +28,18 @@ impl Priorities {
         self.yields = 0;
     }
 
-    /// Begins an execution in which initial priorities fall from task to task, except that this task's is the lowest.
+    /// Begins an execution in which initial priorities decrease in the order of creation, except that this task has the
+    /// lowest one.
     pub(crate) fn begin_in_order(&mut self, lowest: u32) {
         self.begin();
         self.in_order = true;
         self.set(lowest, INITIAL);
     }
 
-    /// Returns the alternative whose task has the highest priority. Tasks that were not seen before get one, all orders
-    /// with the same probability.
+    /// Returns the alternative whose task has the highest priority. Tasks without a priority get one first. All orders
+    /// have the same probability.
     ///
-    /// A task that just yielded gets the lowest: others continue until none of them can.
+    /// A task that just yielded gets the lowest priority, so the others continue until none of them can.
     pub(crate) fn highest(&mut self, point: &ChoicePoint<'_>, random: &mut Generator) -> u32 {
         let last = point.running.0;
         if !point.preempts && point.is_enabled(last) {
@@ -56,8 +57,8 @@ impl Priorities {
         best.1
     }
 
-    /// Lowers the task's priority below all initial ones: to the place `level` among the others that were lowered so,
-    /// the highest being the last.
+    /// Lowers the task's priority below all initial ones. Among the tasks lowered in this way, a higher `level` is a
+    /// higher priority.
     pub(crate) fn lower(&mut self, task: u32, level: u64) {
         self.set(task, CHANGED + level);
     }
@@ -84,17 +85,17 @@ impl Priorities {
     }
 }
 
-/// The change points of priorities: places in a count of the tasks' next operations.
+/// The points at which priorities change, by counting the operations that are about to be done.
 #[derive(Default)]
 pub(crate) struct Changes {
-    /// The counts at which they change, each with the level that the task falls to.
+    /// The counts at which they change, each with the level to which the task's priority is lowered.
     at: Vec<(u64, u64)>,
     /// The count so far.
     count: u64,
 }
 
 impl Changes {
-    /// Begins an execution: draws `most` different counts from 1 to `range`, in random order, or as many as there are.
+    /// Begins an execution: draws `most` different counts from 1 to `range` in random order, or all if there are fewer.
     pub(crate) fn draw(&mut self, most: u32, range: u64, random: &mut Generator) {
         self.begin();
         for level in 0..u64::from(most).min(range) {
@@ -119,8 +120,8 @@ impl Changes {
         self.at.push((count, level));
     }
 
-    /// Returns the alternative whose task has the highest priority, after lowering tasks at their change points. Each
-    /// task that would go is counted, if its operation `counts`.
+    /// Lowers priorities at change points, and returns the alternative whose task then has the highest one. Each task
+    /// that would run is counted, if `counts` returns `true` for its alternative.
     pub(crate) fn choose(
         &mut self,
         priorities: &mut Priorities,
@@ -141,7 +142,8 @@ impl Changes {
         }
     }
 
-    /// Counts an operation that is about to happen. Returns the level to which its task falls instead, if it does.
+    /// Counts an operation that is about to happen. At a change point, returns the level to which its task's priority
+    /// is lowered instead.
     fn next(&mut self) -> Option<u64> {
         self.count += 1;
         let count = self.count;

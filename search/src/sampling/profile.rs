@@ -1,9 +1,10 @@
-//! The results of the first executions of a test: the numbers of tasks and choices, and of each task's accesses.
+//! The profile of a test, learned from its first executions: the numbers of tasks and steps, and the accesses of each
+//! task.
 //!
-//! Executions are compared by what is the same in all of them. A task is identified by its creator, and its index among
+//! Executions are compared by what is the same in all of them. A task is identified by its creator and its index among
 //! the creator's tasks. An access is identified by its place in the source. A variable has no name that is the same in
-//! each schedule. So two places are assumed to belong to one *variable* if they were seen to access one, in any
-//! execution that was learned from. Everything that one line allocates or accesses many times is one variable.
+//! each schedule. So two places are assumed to belong to one *variable* if they accessed the same one in any execution
+//! that was learned from. Everything that one line allocates or accesses many times is one variable.
 
 use super::Draw;
 use super::sections::{Sections, sections};
@@ -15,44 +16,44 @@ use intermezzo_sdk::{Class, SyncVar, SyncVarOp};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::OnceLock;
 
-/// The number of executions that are learned from. A random walk shows what each task does when disturbed, one by
-/// default what it does undisturbed. The walk comes first, because it finds more of the two. More of them cost more
-/// than they teach: they find as little as a walk does.
+/// The number of executions that are learned from. A random walk shows what each task does when others interfere, and
+/// the default execution shows what it does when they do not. The walk comes first, because it finds more bugs of the
+/// two. More executions would cost more than they teach, because they find only as much as random walks do.
 pub(crate) const PROFILED: u64 = 2;
 
-/// The results of executions.
+/// A profile of executions.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Profile {
     executions: u64,
-    /// The most tasks, and the most steps from the first choice on, in one execution.
+    /// The maximum number of tasks, and of steps from the first choice on, in an execution.
     tasks: u64,
     steps: u64,
-    /// The most of these steps that are no clones of handles.
+    /// The maximum number of these steps that do not clone a handle.
     steps_without_clones: u64,
-    /// The tasks, by lineage.
+    /// The tasks by lineage.
     lineages: BTreeMap<u64, Lineage>,
     places: BTreeMap<String, Place>,
-    /// Pairs of places that accessed one variable.
+    /// Pairs of places that accessed the same variable.
     together: BTreeSet<(String, String)>,
     sections: Sections,
     #[serde(skip)]
     variables: OnceLock<Vec<Variable>>,
 }
 
-/// A task, in all executions together.
+/// A task, over all executions.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Lineage {
     parent: u64,
-    /// The number of accesses at each place, in all executions together.
+    /// The number of its accesses at each place, over all executions.
     accesses: BTreeMap<String, u64>,
 }
 
 /// A place in the source where variables are accessed.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Place {
-    /// `true` if tasks met there: two accessed one variable, and the order made a difference.
+    /// `true` if tasks shared a variable that was accessed there: two accessed it, and the order made a difference.
     shared: bool,
-    /// The most accesses in one execution from its first choice on.
+    /// The maximum number of accesses in an execution from its first choice on.
     most: u64,
 }
 
@@ -61,19 +62,19 @@ struct Place {
 pub(crate) struct Variable {
     pub places: BTreeSet<String>,
     pub shared: bool,
-    /// `true` if it is a lock whose sections come in the order in which they access some other, shared variable.
+    /// `true` if it is a lock whose sections have the order in which they access another, shared variable.
     pub(crate) represented: bool,
-    /// The most accesses in one execution from its first choice on.
+    /// The maximum number of accesses in an execution from its first choice on.
     pub most: u64,
 }
 
-/// Returns `true` if an operation accesses something that other tasks may notice.
+/// Returns `true` if other tasks may notice the operation.
 pub(crate) fn is_access(op: SyncVarOp, var: u32) -> bool {
     var != SyncVar::NONE.0 && Class::of(op, false).is_some()
 }
 
-/// The lineage of the first task. That of another task follows from its creator's, and its index among the creator's
-/// tasks.
+/// The lineage of the first task. The lineage of another task is computed from its creator's, and from its index among
+/// the creator's tasks.
 pub(crate) const FIRST_LINEAGE: u64 = 0;
 
 /// Returns the lineage of a task: see [`FIRST_LINEAGE`].
@@ -82,7 +83,7 @@ pub(crate) fn lineage(parent: u64, ordinal: u32) -> u64 {
 }
 
 impl Profile {
-    /// Returns the results of one execution.
+    /// Returns what one execution shows.
     pub(crate) fn of(past: &CompletedExecution<'_>) -> Profile {
         let mut profile = Profile {
             executions: 1,
@@ -150,7 +151,7 @@ impl Profile {
         }
     }
 
-    /// Adds the results of other executions.
+    /// Adds what was learned from other executions.
     pub(crate) fn add(&mut self, other: &Profile) {
         self.executions += other.executions;
         self.tasks = self.tasks.max(other.tasks);
@@ -176,28 +177,29 @@ impl Profile {
         self.variables = OnceLock::new();
     }
 
-    /// Returns `true` if it includes all executions that are learned from.
+    /// Returns `true` if the profile includes all executions that are learned from.
     pub(crate) fn is_complete(&self) -> bool {
         self.executions >= PROFILED
     }
 
-    /// Returns `true` if an execution had more tasks, or more choices about tasks than steps were seen.
+    /// Returns `true` if an execution had more tasks than the profile, or more choices between tasks than the profile
+    /// has steps.
     pub(crate) fn is_exceeded_by(&self, past: &CompletedExecution<'_>) -> bool {
         past.tasks() as u64 > self.tasks || past.task_choices() as u64 > self.steps
     }
 
-    /// Returns the most tasks in one execution.
+    /// Returns the maximum number of tasks in an execution.
     pub(crate) fn tasks(&self) -> u64 {
         self.tasks
     }
 
-    /// Returns the most steps from the first choice on in one execution: no execution whose tasks take the same steps
-    /// has more choices.
+    /// Returns the maximum number of steps from the first choice on in an execution. An execution whose tasks take the
+    /// same steps has no more choices.
     pub(crate) fn steps(&self) -> u64 {
         self.steps
     }
 
-    /// Returns the same of an execution that is drawn so: as many as there are choices to be made by the policy.
+    /// Returns the same for this execution, without the steps at which its policy makes no choice.
     pub(crate) fn steps_of(&self, draw: Draw) -> u64 {
         match draw.passes_clones {
             true => self.steps_without_clones,
@@ -205,12 +207,12 @@ impl Profile {
         }
     }
 
-    /// Returns `true` if a task cloned a handle where another one could have gone.
+    /// Returns `true` if a task cloned a handle after the first choice.
     pub(crate) fn has_clones(&self) -> bool {
         self.steps_without_clones < self.steps
     }
 
-    /// Returns the assumed variables, in order of their first places.
+    /// Returns the assumed variables, in the order of their first places.
     pub(crate) fn variables(&self) -> &[Variable] {
         self.variables.get_or_init(|| self.find_variables())
     }
@@ -251,7 +253,7 @@ impl Profile {
         variables
     }
 
-    /// Returns `true` if a lock is represented: see [`Variable::represented`].
+    /// Returns `true` if a lock is represented by another variable: see [`Variable::represented`].
     fn is_represented(&self, lock: &Variable, variables: &[Variable]) -> bool {
         let taken_at = lock.places.iter().filter_map(|place| self.sections.get(place));
         let sections: Vec<&BTreeSet<String>> = taken_at.flatten().collect();
@@ -262,8 +264,7 @@ impl Profile {
         !sections.is_empty() && variables.iter().any(in_each)
     }
 
-    /// Returns for each task, by lineage, the task that created it, and the average number of its accesses at these
-    /// places.
+    /// Returns for each task its lineage, that of its creator, and the average number of its accesses at these places.
     pub(crate) fn counts(&self, at: impl Fn(&str) -> bool) -> impl Iterator<Item = (u64, u64, f64)> {
         let executions = self.executions.max(1) as f64;
         self.lineages.iter().map(move |(&lineage, known)| {
@@ -274,16 +275,16 @@ impl Profile {
     }
 }
 
-/// The variable that each place belongs to, looked up by name once.
+/// The variable to which each place belongs. Each place is looked up by its name only once.
 #[derive(Default)]
 pub(crate) struct Places {
-    /// The variables by address: a place may be in memory more than once, under one name.
+    /// The variables by the address of the place: one place may have several addresses.
     of: HashMap<usize, Option<u32>>,
 }
 
 impl Places {
-    /// Returns the number of the variable among those of the profile, which must always be the same one; `None` for a
-    /// place that was never reached.
+    /// Returns the number of the variable among those of the profile; `None` for a place that was never reached. All
+    /// calls must have the same profile.
     pub(crate) fn variable(&mut self, site: Site, known: &Profile) -> Option<u32> {
         *self.of.entry(site.word()).or_insert_with(|| {
             let name = site.to_string();
@@ -294,11 +295,11 @@ impl Places {
     }
 }
 
-/// An access of one execution.
+/// An access in an execution.
 struct Met {
     site: Site,
     task: u32,
     class: Class,
-    /// `true` if another task could have gone instead.
+    /// `true` if there was a choice before it.
     free: bool,
 }

@@ -1,7 +1,7 @@
-//! Random walk: each choice uniform over its alternatives. The baseline.
+//! Random walk: each choice is uniform over its alternatives. This is the baseline.
 //!
-//! With a preemption bound, a walk that has used it up takes the default wherever another alternative would preempt.
-//! Misses: anything; it reports the number of its executions.
+//! With a preemption bound, a walk that has used up its preemptions takes the default alternative wherever another one
+//! would preempt. Misses: it guarantees nothing, and reports only the number of its executions.
 
 use super::{Draw, Generator, Policy, Profile, uniform};
 use intermezzo_engine::strategy::ChoicePoint;
@@ -10,14 +10,14 @@ use intermezzo_engine::strategy::ChoicePoint;
 pub(crate) struct RandomWalk {
     preemptions_max: Option<u32>,
     preemptions: u32,
-    /// The product of the numbers of alternatives in the running walk, and the sum of those of all walks before: on
-    /// average, the number of schedules (Knuth 1975).
+    /// The product of the numbers of alternatives in the current walk, and the sum of these products over all walks
+    /// before. The average product estimates the number of schedules (Knuth 1975).
     schedules_like: f64,
     schedules: f64,
 }
 
 impl RandomWalk {
-    /// Returns a walk with at most that many preemptions in each execution, if a bound is given.
+    /// Returns a random walk with at most `preemptions_max` preemptions in each execution, if that is given.
     pub(crate) fn new(preemptions_max: Option<u32>) -> RandomWalk {
         RandomWalk {
             preemptions_max,
@@ -57,7 +57,7 @@ impl Policy for RandomWalk {
         self.schedules_like *= f64::from(point.alternatives);
     }
 
-    /// Returns the fraction as if no walk had been drawn twice.
+    /// Returns the fraction of all schedules that were run, assuming that no walk was drawn twice.
     fn share(&self, executions: u64) -> Option<f64> {
         let executions = executions as f64;
         Some(executions * executions / (self.schedules + self.schedules_like))

@@ -1,9 +1,9 @@
-//! Critical sections of an execution, and the memory accessed in each: they show whether a lock has an order of its
-//! own.
+//! The critical sections of an execution, and the memory accessed in each of them. They show whether a lock has an
+//! order that accesses to memory do not show.
 //!
-//! If each section of a lock accesses one observed variable, the order of the sections is that of these accesses. A
-//! lock around data that cannot be observed, such as the data of a mutex, represents them. So do locks that are held
-//! together, because of the order in which they are taken.
+//! If each section of a lock accesses the same observed variable, the order of the sections is that of these accesses.
+//! But a lock around data that cannot be observed, such as the data of a mutex, has an order that nothing else shows.
+//! So have locks that are held together, because of the order in which they are taken.
 
 use intermezzo_engine::record::Event;
 use intermezzo_engine::site::Site;
@@ -11,22 +11,23 @@ use intermezzo_engine::trace::{Lock, lock};
 use intermezzo_sdk::SyncVarOp;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// The sections of one lock, by the place at which it was taken: the places of the memory accessed in each of them.
+/// For each place at which a lock was taken, its sections: for each section, the places of the memory accesses in it.
 pub(super) type Sections = BTreeMap<String, BTreeSet<BTreeSet<String>>>;
 
-/// A section that a task is in.
+/// A section that a task has entered and not left.
 struct Open {
     task: u32,
     lock: u32,
     taken_at: Site,
-    /// The places of the memory accessed in it; by address.
+    /// The places of the memory accesses in it, by the address of the place.
     accessed: HashMap<usize, Site>,
-    /// `true` if the task held another lock meanwhile.
+    /// `true` if the task held another lock at the same time.
     nested: bool,
 }
 
-/// Returns the complete sections of an execution. A nested section shows no memory: it represents itself. So does a
-/// failed attempt: the lock decides it, whatever is accessed where others hold it.
+/// Returns the complete sections of an execution. A nested section counts as one without accesses, because its lock has
+/// an order of its own. So does a failed attempt to take a lock: whether it fails depends on the lock, whatever is
+/// accessed in its sections.
 pub(super) fn sections(events: &[Event]) -> Sections {
     let mut open: Vec<Open> = Vec::new();
     let mut sections = Sections::new();
@@ -39,7 +40,7 @@ pub(super) fn sections(events: &[Event]) -> Sections {
             continue;
         }
         let released = match (event.op, lock(event.op)) {
-            // The mutex that a wait releases.
+            // The mutex that the wait releases.
             (SyncVarOp::CondvarWait, _) => event.written as u32,
             (_, Lock::Releases) => event.var,
             (SyncVarOp::LockTryFailed, _) => {

@@ -1,19 +1,20 @@
 //! SURW, the selectively uniform random walk (Zhao, Wolff, Mathur, Roychoudhury, ASPLOS 2025).
 //!
-//! Some operations are *interesting*. A task is drawn to take the next interesting step, with probability proportional
-//! to the interesting steps that it has left, including those of tasks that it has yet to create. Until it has taken
-//! that step, tasks that are about to do anything else continue, by random priorities of these operations, as in the
-//! paper's experiments. Other tasks that are about to take an interesting step wait. An operation of low priority stays
-//! behind until it is done, however many others that takes: with a uniform draw at each choice that would be unlikely.
+//! Some operations are *interesting*. A task is drawn to take the next interesting step, with a probability
+//! proportional to the number of interesting steps that it has left, including those of tasks that it has yet to
+//! create. Until it has taken that step, other tasks that are about to take an interesting step wait. Tasks that are
+//! about to do anything else continue, by random priorities of these operations, as in the paper's experiments. So an
+//! operation of low priority may stay behind many others, which would be unlikely with a uniform draw at each choice.
 //!
 //! So all orders of interesting steps have the same probability, if the counts are right and no task waits for another
-//! one. Orders of n steps that are ordered only within tasks, and after the creation of their task, are a forest, which
-//! has n! over the product of the sizes of its subtrees.
+//! one. If n steps are ordered only within their tasks and after the creation of their task, they form a forest, and
+//! the number of their orders is n! divided by the product of the sizes of its subtrees.
 //!
-//! Differs: counts are averages over the executions that were learned from; a task that has taken as many interesting
-//! steps as that, and is about to take another, counts one. If a drawn task creates others instead, the draw is
-//! repeated among itself and them. Misses: uniformity where tasks wait for each other (a task that joins others is
-//! drawn only once it can continue), where counts depend on the schedule, and among orders of uninteresting operations.
+//! Differs: counts are averages over the executions that were learned from. A task that has taken that many interesting
+//! steps, and is about to take another one, counts as having one left. If a drawn task creates others before it takes
+//! an interesting step, the draw is repeated among itself and them. Misses: orders are not equally likely where tasks
+//! wait for each other (a task that joins others is drawn only once it can continue), where counts depend on the
+//! schedule, and among uninteresting operations.
 
 use super::pending::Pending;
 use super::profile::{FIRST_LINEAGE, Places, is_access, lineage};
@@ -27,11 +28,11 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
-/// The interesting operations, whose orders are sampled uniformly.
+/// The operations whose orders are sampled uniformly.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Interesting {
-    /// The operations on one variable, drawn for each execution from those that tasks were seen to share; all, if they
-    /// share none.
+    /// The operations on one variable, which is drawn for each execution from those that tasks were seen to share; all
+    /// operations, if they share none.
     #[default]
     OneVariable,
     /// All operations.
@@ -54,20 +55,20 @@ impl fmt::Display for Interesting {
 pub(crate) struct Surw {
     interesting: Interesting,
     focus: Focus,
-    /// The expected interesting steps, by the variable that they are on.
+    /// The expected interesting steps, by the variable whose operations are interesting.
     forests: BTreeMap<Option<u32>, Arc<Forest>>,
     forest: Arc<Forest>,
     /// The tasks of the execution.
     tasks: Vec<Walker>,
     /// The task that must take the next interesting step.
     drawn: Option<u32>,
-    /// The tasks that it created since the last choice, and theirs.
+    /// The tasks that it has created since the last choice, and those that these have created.
     heirs: Vec<u32>,
-    /// The number of steps of the execution that were seen.
+    /// The number of steps of the execution that have been processed.
     steps: usize,
-    /// The priorities among the tasks that may go.
+    /// The priorities among the tasks that may continue.
     priorities: Pending,
-    /// Buffers for tasks and their weights, and for alternatives.
+    /// Buffers for tasks with their weights, and for alternatives.
     weights: Vec<(u32, f64)>,
     allowed: Vec<(u32, TaskId)>,
 }
@@ -75,12 +76,12 @@ pub(crate) struct Surw {
 /// The interesting operations in an execution.
 #[derive(Default)]
 struct Focus {
-    /// The variable, if they are those of one.
+    /// The variable, if they are the operations on one variable.
     variable: Option<u32>,
-    /// The text in a place's name, if they are chosen by that.
+    /// The text that the name of a place contains, if they are chosen by place.
     text: Option<String>,
     places: Places,
-    /// `true` if the text is in a place's name, by the place's address.
+    /// `true` if the name of a place contains the text, by the place's address.
     held: HashMap<usize, bool>,
 }
 
@@ -98,7 +99,7 @@ impl Focus {
     }
 }
 
-/// The interesting steps of a test's tasks, by their lineages.
+/// The interesting steps of a test's tasks by lineage.
 type Forest = BTreeMap<u64, Tree>;
 
 /// The interesting steps of a task, and those of all tasks below it.
@@ -108,7 +109,8 @@ struct Tree {
     below: f64,
 }
 
-/// A task of the execution: the interesting steps that it has left, and those of tasks that it has yet to create.
+/// A task of the execution, with the number of interesting steps that it has left, and that of the tasks that it has
+/// yet to create.
 #[derive(Clone, Copy, Debug)]
 struct Walker {
     lineage: u64,
@@ -117,7 +119,7 @@ struct Walker {
 }
 
 impl Surw {
-    /// Returns walks that are uniform over the orders of these steps.
+    /// Returns the policy whose walks are uniform over the orders of these steps.
     pub(crate) fn new(interesting: Interesting) -> Surw {
         let text = match &interesting {
             Interesting::At(text) => Some(text.clone()),
@@ -141,7 +143,7 @@ impl Surw {
         }
     }
 
-    /// Returns the expected steps, if this variable is interesting.
+    /// Returns the expected interesting steps, if the operations on this variable are interesting.
     fn forest(&self, variable: Option<u32>, known: &Profile) -> Forest {
         let places = variable.map(|variable| &known.variables()[variable as usize].places);
         let text = self.focus.text.as_deref().unwrap_or_default();
@@ -164,8 +166,8 @@ impl Surw {
         forest
     }
 
-    /// Adds tasks that were created, and interesting steps that were taken, since the last choice. If the drawn task
-    /// created others, they are its heirs: one of them or itself will be drawn.
+    /// Processes the tasks created and the interesting steps taken since the last choice. If the drawn task created
+    /// others, they are its heirs: the draw is repeated among itself and them.
     fn catch_up(&mut self, point: &ChoicePoint<'_>, known: &Profile) {
         self.heirs.clear();
         for (number, task) in point.created_tasks().iter().enumerate().skip(self.tasks.len()) {
@@ -204,7 +206,8 @@ impl Surw {
         self.focus.holds((access.op, access.var, access.site), known)
     }
 
-    /// Draws the task that takes the next interesting step, among those that can continue and `may`.
+    /// Draws the task that takes the next interesting step, among those that can continue and for which `may` returns
+    /// `true`.
     fn draw(
         &mut self,
         point: &ChoicePoint<'_>,
@@ -234,8 +237,8 @@ impl Surw {
         self.weights = weights;
     }
 
-    /// Finds the alternatives whose tasks may go: that of the drawn task, and those of tasks that are not about to take
-    /// an interesting step.
+    /// Finds the alternatives whose tasks may continue: that of the drawn task, and those of tasks that are not about
+    /// to take an interesting step.
     fn allowed(&mut self, point: &ChoicePoint<'_>, known: &Profile, allowed: &mut Vec<(u32, TaskId)>) {
         let mut alternative = 0;
         allowed.clear();
@@ -248,7 +251,7 @@ impl Surw {
     }
 }
 
-/// Returns the variables that may be the interesting one: shared ones, except locks whose order is that of another.
+/// Returns the variables that may be drawn: the shared ones, except locks whose order is that of another variable.
 fn candidates(known: &Profile) -> Vec<u32> {
     let all = (0_u32..).zip(known.variables());
     let candidates = all.filter(|(_, variable)| variable.shared && !variable.represented);
@@ -301,7 +304,7 @@ impl Policy for Surw {
         let mut allowed = std::mem::take(&mut self.allowed);
         self.allowed(point, known, &mut allowed);
         if allowed.is_empty() {
-            // The drawn task waits, and so do all others for it.
+            // The drawn task cannot continue, and all others wait for its interesting step.
             self.draw(point, known, random, |_| true);
             self.allowed(point, known, &mut allowed);
         }

@@ -1,4 +1,4 @@
-//! A list that each execution fills, of entries that have memory.
+//! A list that each execution fills with entries that own memory.
 
 use std::ops::{Deref, DerefMut};
 

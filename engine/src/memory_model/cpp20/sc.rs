@@ -1,18 +1,18 @@
-//! The order of what is `SeqCst`, as the standard has it in [atomics.order].
+//! The order of `SeqCst` operations, as defined by the standard in [atomics.order].
 //!
 //! There must be an order of all operations and fences that are `SeqCst` in which
 //!
 //! - an event comes after those that *strongly happen before* it: the earlier ones of its own task, and an event of
 //!   another task if a later event of that task happens before an earlier event of its own;
-//! - of two operations on a variable the one that is *coherence-ordered* before the other comes first: it stores what the
-//!   other reads, or something older, or reads something older. A fence that happens before the first operation, or after
-//!   the second, takes its place.
+//! - of two operations on a variable, the one that is *coherence-ordered* before the other comes first: it makes the
+//!   store that the other reads, or it makes or reads an older store than the other makes or reads. A fence that
+//!   happens before the first operation, or after the second, takes its place.
 //!
-//! (That an operation strongly happens before one with which it synchronises, if both are `SeqCst`, follows: they are
-//! coherence-ordered.)
+//! The standard also says that an operation strongly happens before one with which it synchronises, if both are
+//! `SeqCst`. That follows, because the two are coherence-ordered.
 //!
-//! A new event is the last of its task, and known to no other. So it comes before others only by the modification order,
-//! and only if it does not read or become the newest store.
+//! A new event is the last of its task, and no other task knows it. So it comes before others only by the modification
+//! order, and only if it does not read or become the newest store.
 
 use super::{Event, Graph};
 use crate::record::TaskSet;
@@ -20,13 +20,13 @@ use intermezzo_sdk::{SyncVar, TaskId};
 
 /// The relation between the events that are `SeqCst`.
 ///
-/// It is computed only where an operation may close a cycle in it, which few operations may: the order of two events is
-/// the same whatever comes later.
+/// It is computed only when an operation may close a cycle in it, which is rare. It can be computed late, because later
+/// events do not change the order of two events.
 #[derive(Debug, Default)]
 pub(super) struct ScOrder {
     /// `true` if any event is `SeqCst`.
     any: bool,
-    /// The number of the graph's events that the relation has so far.
+    /// The number of the graph's events that are in the relation so far.
     related: usize,
     /// The numbers of those that are `SeqCst`.
     nodes: Vec<u32>,
@@ -43,12 +43,12 @@ impl ScOrder {
         (self.any, self.related, self.has_fences) = (false, 0, false);
     }
 
-    /// `true` if no event is `SeqCst`.
+    /// Returns `true` if no event is `SeqCst`.
     pub(super) fn is_empty(&self) -> bool {
         !self.any
     }
 
-    /// Notes that there is one event more in the graph.
+    /// Notes that an event was added to the graph.
     pub(super) fn note(&mut self, is_sc: bool) {
         self.any |= is_sc;
     }
@@ -100,8 +100,8 @@ impl ScOrder {
         }
     }
 
-    /// Adds the edges that come with an event, after `events`. If it is `SeqCst`, its node is the next one. Returns `true`
-    /// if edges may have been added that were there already.
+    /// Adds the edges of an event that follows `events`. If it is `SeqCst`, its node is the next one. Returns `true` if
+    /// edges may have been added that were there already.
     fn link(
         &self,
         graph: &Graph,
@@ -116,12 +116,12 @@ impl ScOrder {
             (0..self.nodes.len() as u32).zip(numbers)
         };
         let others = || events.iter().filter(|other| same_var(other, event));
-        // The operations on its variable that are coherence-ordered before it, which only fences are compared with.
+        // The operations on its variable that are coherence-ordered before it. They are needed only for fences.
         let earlier: Vec<&Event> = others()
             .filter(|other| self.has_fences && coherence(Places::of(graph, other), places))
             .collect();
-        // The nodes of a task have edges in their order. So of each task only the last node before this event needs an
-        // edge to it, and only the first node after it an edge from it.
+        // The nodes of a task have edges in their order. So only the last node of each task before this event needs an
+        // edge to it, and only the first node after this event an edge from it.
         let mut linked = TaskSet::default();
         for (node, other) in nodes().rev().filter(|_| event.is_sc) {
             let is_earlier = || match other.is_fence {
@@ -138,7 +138,7 @@ impl ScOrder {
                 edges.push((node, own));
             }
         }
-        // And those that are coherence-ordered after it.
+        // The operations on its variable that are coherence-ordered after it.
         let later: Vec<&Event> = others()
             .filter(|other| coherence(places, Places::of(graph, other)))
             .collect();
@@ -155,17 +155,18 @@ impl ScOrder {
     }
 }
 
-/// `true` if an event of the order is this operation, or a fence that happens before it.
+/// Returns `true` if an event of the order is this operation, or a fence that happens before it.
 fn begins(event: &Event, first: &Event) -> bool {
     event.id == first.id || event.is_fence && event.before(first)
 }
 
-/// `true` if an event of the order is this operation, or a fence that happens after it.
+/// Returns `true` if an event of the order is this operation, or a fence that happens after it.
 fn ends(last: &Event, event: &Event) -> bool {
     event.id == last.id || event.is_fence && last.before(event)
 }
 
-/// `true` if an event stands for an operation that is coherence-ordered before one that happens before a new fence.
+/// Returns `true` if an event is, or takes the place of, an operation that is coherence-ordered before one that happens
+/// before a new fence.
 fn is_before_fence(graph: &Graph, events: &[Event], event: &Event, fence: &Event) -> bool {
     let firsts = events.iter().filter(|first| begins(event, first));
     let mut pairs = firsts.flat_map(|first| {
@@ -179,7 +180,7 @@ fn is_before_fence(graph: &Graph, events: &[Event], event: &Event, fence: &Event
     })
 }
 
-/// `true` if an event strongly happens before a new one.
+/// Returns `true` if an event strongly happens before a new one.
 fn strongly_before(graph: &Graph, a: &Event, b: &Event) -> bool {
     if a.id.task == b.id.task {
         return true;
@@ -225,19 +226,19 @@ impl Places {
     }
 }
 
-/// `true` if the two are operations on one variable.
+/// Returns `true` if the two are operations on one variable.
 fn same_var(a: &Event, b: &Event) -> bool {
     a.var == b.var && a.var != SyncVar::NONE
 }
 
-/// `true` if of two operations on a variable the first is coherence-ordered before the second.
+/// Returns `true` if, of two operations on a variable, the first is coherence-ordered before the second.
 fn coherence(a: Places, b: Places) -> bool {
     let is_before = |a: Option<u32>, b: Option<u32>| a.is_some() && a < b;
     let reads_it = a.writes.is_some() && a.writes == b.reads;
     reads_it || is_before(a.writes, b.seen()) || is_before(a.reads, b.seen())
 }
 
-/// `true` if the edges close a cycle. `nodes` is the number of nodes.
+/// Returns `true` if the edges form a cycle. `nodes` is the number of nodes.
 fn has_cycle(nodes: usize, edges: &[(u32, u32)]) -> bool {
     let mut incoming = vec![0; nodes];
     edges.iter().for_each(|&(_, to)| incoming[to as usize] += 1);
@@ -262,7 +263,7 @@ mod tests {
     use super::super::{Cpp20, MemoryAccess, MemoryModel, MemoryOp};
     use intermezzo_sdk::{EventId, MemoryOrder, SiteId, SyncVar, SyncVarAccess, SyncVarOp, TaskId};
 
-    /// Each operation looks at all edges, so an execution takes its time by their number.
+    /// Each operation reads all edges, so the time of an execution depends on their number.
     #[test]
     fn many_operations_have_few_edges() {
         let mut model = Cpp20::default();

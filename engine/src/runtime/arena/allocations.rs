@@ -1,9 +1,9 @@
-//! The allocations of which the places are wanted.
+//! The allocations whose places in the source are wanted, for reports of leaks.
 //!
-//! An allocation is known by the distance of its block from the beginning of the execution's memory. The same schedule
-//! gives the same distances, so a block that an execution has left behind is named in advance to the next execution
-//! with the same choices, which notes where it is allocated. An allocation whose place is not wanted costs nothing: the
-//! next wanted one lowers the limit up to which blocks are given out without a look.
+//! An allocation is identified by the distance of its block from the beginning of the execution's memory. The same
+//! schedule gives the same distances, so a block that an execution has left behind is named in advance to the next
+//! execution with the same choices, which notes where it is allocated. An allocation whose place is not wanted costs
+//! nothing: the next wanted one only lowers the limit up to which blocks are given out without a further check.
 
 use super::super::Engine;
 use super::gate;
@@ -11,10 +11,10 @@ use intermezzo_sdk::EventId;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The largest number of code addresses that are noted of a stack, from the innermost.
+/// The maximum number of code addresses that are noted of a stack, from the innermost.
 const FRAMES_MAX: usize = 128;
 
-/// The number of allocations that are wanted from which on the earlier ones are forgotten.
+/// The number of wanted allocations from which on the earlier ones are forgotten.
 const WANTED_MAX: usize = 256;
 
 /// An allocation whose place was wanted.
@@ -73,8 +73,8 @@ impl Wanted {
     }
 }
 
-/// Wants the places of the allocations of these blocks from the next execution on. Those that were wanted before still
-/// are, unless they are too many: executions leave the same blocks behind as earlier ones.
+/// Requests the places of the allocations of these blocks from the next execution on. Earlier requests stay, unless
+/// there are too many, because executions often leave the same blocks behind as earlier ones.
 pub(in super::super) fn want(mut distances: Vec<usize>) {
     let mut wanted = wanted();
     if wanted.distances.len() < WANTED_MAX {
@@ -92,7 +92,8 @@ pub(super) fn note(distance: usize) {
     let Some(engine) = Engine::current() else { return };
     gate::outside(|| {
         let mut wanted = wanted();
-        // Earlier executions may have had other blocks: some distances are passed within a block, or lie before this one.
+        // Earlier executions may have had other blocks. So a wanted distance may lie inside or before this block, and
+        // not at its start.
         if wanted.distances.binary_search(&distance).is_ok() {
             let mut stack = Vec::new();
             backtrace::trace(|frame| {
@@ -112,7 +113,7 @@ pub(super) fn note(distance: usize) {
     });
 }
 
-/// Returns what was noted of the allocation of a block, if that was wanted before the execution, and `true` if it was.
+/// Returns the note about the allocation of a block, if there is one, and `true` if it was wanted.
 pub(in super::super) fn noted(distance: usize) -> (Option<Noted>, bool) {
     let mut wanted = wanted();
     let at = wanted.noted.iter().position(|noted| noted.distance == distance);

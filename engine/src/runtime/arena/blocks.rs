@@ -1,7 +1,7 @@
 //! The blocks of the arena.
 //!
-//! A block has a header in front, with its size and a mark. The mark depends on the address and the execution, so a
-//! block that was freed, or that is of another execution, is recognised.
+//! A block is preceded by a header with its size and a mark. The mark depends on the address and the execution, so a
+//! block that was freed, or that belongs to another execution, is recognised.
 
 use super::super::{Engine, races};
 use super::{Shortage, allocations, gate, range, reuse};
@@ -10,7 +10,7 @@ use std::ops::Range;
 use std::ptr::with_exposed_provenance_mut;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// The bytes in front of a block.
+/// The bytes before a block.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Header {
@@ -20,29 +20,29 @@ struct Header {
 
 const HEADER: usize = size_of::<Header>();
 
-/// The least alignment of a block: its header's, and what C promises for any type.
+/// The minimum alignment of a block: large enough for its header, and the one that C guarantees for any type.
 pub(super) const ALIGN: usize = 16;
 
-/// The byte that freed memory has. As a pointer it leads nowhere, and as a length it is too long.
+/// The byte that fills freed memory. A pointer made of it is invalid, and a length made of it is too large.
 pub(super) const FREED: u8 = 0xdd;
 
-/// The size in bytes from which a freed block's pages are given back to the system, which is then as fast as to fill
+/// The size in bytes from which a freed block's pages are returned to the system, which is then as fast as filling
 /// them.
 pub(super) const LARGE: usize = 256 << 10;
 
-/// The number of bytes that stay in memory for the next execution. To clear them takes as long as to get them again.
+/// The number of bytes that stay mapped for the next execution. Clearing them takes as long as getting them again.
 const KEPT: usize = 256 << 10;
 
-/// The largest number of bytes in memory: addresses are used twice in an execution at most a few times, so one that
-/// allocates and frees for ever would need all of the machine's.
+/// The maximum number of bytes of an execution. Addresses are reused at most a few times in an execution, so without
+/// this limit one that allocates and frees for ever would use up the machine's memory.
 const HELD_MAX: usize = 2 << 30;
 
-/// The beginning of the execution's memory, the end of its last block, and the end of what it may have.
+/// The beginning of the execution's memory, the end of its last block, and the limit of its memory.
 static BASE: AtomicUsize = AtomicUsize::new(0);
 static TOP: AtomicUsize = AtomicUsize::new(0);
 static END: AtomicUsize = AtomicUsize::new(0);
 
-/// The address that no block may reach without a look: `END`, or the next block whose allocation is to be noted.
+/// The address beyond which a block needs a further check: `END`, or the next block whose allocation must be noted.
 static LIMIT: AtomicUsize = AtomicUsize::new(0);
 
 /// The number of the execution, for marks.
@@ -56,9 +56,9 @@ static BYTES: AtomicUsize = AtomicUsize::new(0);
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Arena;
 
-// SAFETY: a block from the range is given out with its size and alignment, and stays until the execution ends or its owner
-// frees it, before which its memory is not given out again; nothing of the test runs after the execution. All else is the system's. Nothing unwinds:
-// a misuse switches to the worker for good.
+// SAFETY: a block from the range has the requested size and alignment. It stays until the execution ends or its owner
+// frees it, and its memory is not given out again before; nothing of the test runs after the execution. Everything else
+// is the system's. Nothing unwinds: a misuse switches to the worker for good.
 unsafe impl GlobalAlloc for Arena {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -76,7 +76,7 @@ unsafe impl GlobalAlloc for Arena {
         if gate::is_open()
             && let Some((pointer, is_new)) = provide(layout.size(), layout.align())
         {
-            // All that was not given out in this execution is zero.
+            // Memory that was not given out before in this execution is zero.
             if !is_new {
                 // SAFETY: the block has this size, and nothing else has it.
                 unsafe { pointer.write_bytes(0, layout.size()) };
@@ -100,8 +100,7 @@ unsafe impl GlobalAlloc for Arena {
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
         if !range::holds(pointer.addr()) {
-            // Something that outlives the execution may own it, so it stays the system's.
-            // SAFETY: as the caller says.
+            // Its owner may outlive the execution, so it stays the system's. SAFETY: as the caller says.
             return unsafe { System.realloc(pointer, layout, new_size) };
         }
         watch_end(pointer, layout.size());
@@ -121,8 +120,8 @@ unsafe impl GlobalAlloc for Arena {
     }
 }
 
-/// Publishes that the test is about to free a block, or to have it moved, if accesses to plain memory are seen. Another
-/// task may run meanwhile.
+/// Publishes that the test is about to free a block, or to have it moved, if accesses to plain memory are watched.
+/// Another task may run in the meantime.
 #[inline(always)]
 fn watch_end(pointer: *mut u8, size: usize) {
     if races::is_memory_watched() && gate::is_open() {
@@ -130,13 +129,13 @@ fn watch_end(pointer: *mut u8, size: usize) {
     }
 }
 
-/// Returns the numbers of blocks and of bytes that the present execution has in the arena.
+/// Returns the numbers of blocks and of bytes that the current execution has in the arena.
 pub fn in_use() -> (usize, usize) {
     (BLOCKS.load(Relaxed), BYTES.load(Relaxed))
 }
 
-/// Adds to a counter. Only the worker's thread counts, but for blocks that another thread frees: exact counts are not
-/// worth an atomic addition.
+/// Adds to a counter. Apart from blocks that another thread frees, only the worker's thread counts, so exact counts are
+/// not worth an atomic addition.
 #[inline(always)]
 fn count(counter: &AtomicUsize, difference: usize) {
     counter.store(counter.load(Relaxed).wrapping_add(difference), Relaxed);
@@ -154,7 +153,7 @@ fn header(address: usize) -> *mut Header {
     with_exposed_provenance_mut(address - HEADER)
 }
 
-/// Returns a block; and `true` if its memory is new. `None` if the range has no room for it.
+/// Returns a block, and `true` if its memory is new. `None` if the range has no room for it.
 #[inline]
 fn provide(size: usize, align: usize) -> Option<(*mut u8, bool)> {
     match reuse::freed_place(size, align) {
@@ -173,12 +172,12 @@ fn take(size: usize, align: usize) -> Option<*mut u8> {
     if end > LIMIT.load(Relaxed) && !may_reach(start, end) {
         return None;
     }
-    // First of all, so that a signal that ends the task here leaves no block that is given out twice.
+    // Before anything else, so that no block is given out twice if a signal ends the task here.
     TOP.store(end, Relaxed);
     Some(begin_block(start, size))
 }
 
-/// Makes memory of the range, which nothing has, a block of this size.
+/// Turns unused memory of the range into a block of this size.
 #[inline]
 fn begin_block(start: usize, size: usize) -> *mut u8 {
     let mark = mark(start);
@@ -189,7 +188,7 @@ fn begin_block(start: usize, size: usize) -> *mut u8 {
     with_exposed_provenance_mut(start)
 }
 
-/// Returns `true` if a block may end there, though the limit is before that. Notes its allocation if that is wanted.
+/// Returns `true` if a block may end there, although that is beyond the limit. Notes its allocation if that is wanted.
 #[cold]
 #[inline(never)]
 fn may_reach(start: usize, end: usize) -> bool {
@@ -202,7 +201,7 @@ fn may_reach(start: usize, end: usize) -> bool {
     has_room
 }
 
-/// Sets the limit after a change of what it is made of.
+/// Sets the limit, after one of the values that it depends on has changed.
 fn set_limit() {
     let next = BASE.load(Relaxed).saturating_add(allocations::next_wanted());
     LIMIT.store(END.load(Relaxed).min(next), Relaxed);
@@ -212,9 +211,9 @@ fn set_limit() {
 #[inline]
 fn give_back(pointer: *mut u8, align: usize) {
     let address = pointer.addr();
-    // SAFETY: what is in the range is mapped, and what is given out is not at its beginning. In the range anything may
-    // be read: if this is no block, it is some other memory of the test, or zero. (It crashes when memory of an ended
-    // execution cannot be accessed, as it should.)
+    // SAFETY: the range is mapped, and no block is at its very beginning. Anything in the range may be read: if this is
+    // not a block, it is some other memory of the test, or zero. If memory of ended executions cannot be accessed, the
+    // read crashes, as it should.
     let found = unsafe { header(address).read_unaligned() };
     let mark = mark(address);
     if found.mark != mark {
@@ -257,13 +256,14 @@ unsafe fn spoil(from: usize, to: usize) {
     fill(last, to);
     // SAFETY: whole pages of the block.
     unsafe { range::discard(first, last) };
-    // What is no longer in memory does not count.
+    // Pages that were returned do not count towards the limit.
     let end = END.load(Relaxed) + (last - first);
     END.store(end.min(range::bounds().1), Relaxed);
     set_limit();
 }
 
-/// Gives a block another size in place. Returns `false` if that is not possible, or if it is no block of this execution.
+/// Changes the size of a block in place. Returns `false` if that is not possible, or if it is not a block of this
+/// execution.
 fn resize(pointer: *mut u8, new_size: usize) -> bool {
     let address = pointer.addr();
     // SAFETY: as in `give_back`.
@@ -288,7 +288,8 @@ fn resize(pointer: *mut u8, new_size: usize) -> bool {
     true
 }
 
-/// Ends the execution, because a task frees what is not in use. In all other code there is nothing to be done.
+/// Ends the execution, because a task frees memory that is not in use. Does nothing if the caller is not code of the
+/// test.
 #[cold]
 #[inline(never)]
 fn wrong(was_freed: bool) {
@@ -335,7 +336,7 @@ pub(super) fn base() -> usize {
 
 /// Returns the blocks in use, by address. The execution has ended.
 pub(super) fn list() -> Vec<Range<usize>> {
-    // No static of ours may seem to lead to a block. The others here are addresses between blocks.
+    // No static of this file may seem to point into a block. The others hold addresses between blocks.
     LIMIT.store(END.load(Relaxed), Relaxed);
     let mut blocks = Vec::new();
     let mut at = BASE.load(Relaxed).next_multiple_of(ALIGN);
@@ -348,14 +349,14 @@ pub(super) fn list() -> Vec<Range<usize>> {
         if found == mark {
             blocks.push(start..start + size);
         }
-        // There may be a gap in front of the next block: a block can get smaller, and an alignment can be larger.
+        // There may be a gap before the next block: a block can shrink, and an alignment can be larger.
         let next = if found == mark || found == !mark { size } else { 0 };
         at = (start + next).next_multiple_of(ALIGN);
     }
     blocks
 }
 
-/// Takes all memory back: the execution has ended.
+/// Reclaims all memory: the execution has ended.
 pub(super) fn take_all_back() {
     let (base, top) = (BASE.load(Relaxed), TOP.load(Relaxed));
     let end = range::page_from(top);

@@ -5,7 +5,8 @@ use std::cell::Cell;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering::Relaxed};
 
-/// The states of the gate: code of ours runs, code of a test runs, and the same in an execution that has the arena.
+/// The states of the gate: code of the engine runs, code of a test runs without the arena, or code of a test runs with
+/// it.
 const CLOSED: u8 = 0;
 const NO_ARENA: u8 = 1;
 const OPEN: u8 = 2;
@@ -19,7 +20,7 @@ thread_local! {
 /// `true` while a worker has the arena.
 static CLAIMED: AtomicBool = AtomicBool::new(false);
 
-/// The `Shortage` of the present worker or the last one; 0 for none.
+/// The `Shortage` of the current worker or the last one; 0 for none.
 static SHORTAGE: AtomicU8 = AtomicU8::new(0);
 
 const SHORTAGES: [Shortage; 4] = [
@@ -29,13 +30,13 @@ const SHORTAGES: [Shortage; 4] = [
     Shortage::InUse,
 ];
 
-/// Returns `true` if what this thread allocates now is from the arena.
+/// Returns `true` if allocations of this thread come from the arena now.
 #[inline(always)]
 pub(in super::super) fn is_open() -> bool {
     GATE.get() == OPEN
 }
 
-/// Returns `true` if code of the test runs on this thread, and none of ours that it called.
+/// Returns `true` if code of the test runs on this thread, and not code of the engine that it called.
 pub(in super::super) fn test_runs() -> bool {
     GATE.get() != CLOSED
 }
@@ -45,21 +46,21 @@ pub(in super::super) fn has_execution() -> bool {
     IS_OURS.get()
 }
 
-/// Notes that memory of executions has other addresses each time.
+/// Notes that memory of executions has different addresses each time, for this reason.
 #[cold]
 pub(super) fn note(shortage: Shortage) {
     let at = SHORTAGES.iter().position(|&one| one == shortage);
     SHORTAGE.store(at.map_or(0, |at| at as u8 + 1), Relaxed);
 }
 
-/// Returns the reason for which memory of executions has other addresses each time, if it has: of the worker that has
-/// the arena, or that had it last.
+/// Returns the reason why memory of executions has different addresses each time, if it does. The reason is that of the
+/// worker that has the arena, or that had it last.
 pub fn shortage() -> Option<Shortage> {
     let noted = usize::from(SHORTAGE.load(Relaxed));
     SHORTAGES.get(noted.wrapping_sub(1)).copied()
 }
 
-/// A guard that keeps the gate of this thread closed, and then leaves it as it was.
+/// A guard that keeps the gate of this thread closed, and restores its state when it is dropped.
 pub(in super::super) struct Closed(u8);
 
 impl Closed {
@@ -76,15 +77,15 @@ impl Drop for Closed {
     }
 }
 
-/// Calls a function that allocates, frees or changes something that outlives the execution. It gets the system's memory.
-/// It must not switch to another task.
+/// Calls a function that allocates, frees or changes something that outlives the execution. It gets the system's
+/// memory. It must not switch to another task.
 #[inline]
 pub fn outside<R>(f: impl FnOnce() -> R) -> R {
     let _closed = Closed::new();
     f()
 }
 
-/// Calls the function that lets tasks run and returns when control is back at the worker.
+/// Calls a function that lets tasks run, with the gate open. The function returns when control is back at the worker.
 #[inline(always)]
 pub(in super::super) fn while_tasks_run<R>(run: impl FnOnce() -> R) -> R {
     GATE.set(if IS_OURS.get() { OPEN } else { NO_ARENA });
@@ -182,7 +183,7 @@ fn is_installed() -> bool {
     is_installed
 }
 
-/// Has std allocate what it keeps for the process, or for this thread.
+/// Makes std allocate now what it keeps for the process, or for this thread.
 fn use_lazy_parts_of_std() {
     drop((io::stdout().lock(), io::stderr().lock()));
     // Another thread may wait for input, and hold the lock.

@@ -2,31 +2,32 @@
 //!
 //! A program that installs [`Arena`] as its global allocator gets memory from one reserved range of addresses while a
 //! task runs, by bumping a pointer. So the same schedule gives the same addresses, in every execution and, where the
-//! system allows it, in every process. No address is used twice in an execution, unless the environment has that
-//! (`reuse.rs`). Freed memory has a pattern, and all other memory is zero when it is given out. At the end of the
-//! execution everything is taken back at once, including the memory of unfinished tasks.
+//! system allows it, in every process. No address is used twice in an execution, unless the environment allows that
+//! (`reuse.rs`). Freed memory is filled with a pattern, and all other memory is zero when it is given out. At the end
+//! of the execution everything is reclaimed at once, including the memory of unfinished tasks.
 //!
-//! Memory that outlives an execution must not be in it. So everything else gets the system's memory: code that runs
-//! outside of tasks, code that has the runtime (`Engine::with`), and code of ours in [`outside`], which keeps or changes
-//! something that outlives the execution. What is freed goes back to where its address says that it came from.
+//! Memory that outlives an execution must not be in it. So all other code gets the system's memory: code outside of
+//! tasks, code that borrows the runtime (`Engine::with`), and code of the engine in [`outside`], which keeps or changes
+//! something that outlives the execution. The address of a freed block shows which of the two allocators it belongs to.
 //!
 //! The arena is for one worker at a time. A second worker, or an exploration that runs at the same time, gets the
-//! system's memory. So does a block for which the range has no room. [`shortage`] says so.
+//! system's memory. So does a block for which the range has no room. [`shortage`] reports this.
 //!
-//! A block that is freed twice ends the execution with a finding, and so does one that belongs to no execution, or to an
-//! earlier one: a static has kept it. Nothing is done with such memory. (A block of an earlier execution is not told from
-//! one of this execution at the same address. So real statics must be restored before each execution.)
+//! A block that is freed twice ends the execution with a finding, and so does one that belongs to no execution, or to
+//! an earlier one: a static has kept it. Such memory is left untouched. A block of an earlier execution cannot be
+//! distinguished from one of this execution at the same address. So real statics must be restored before each
+//! execution.
 //!
-//! No lock is held, and no list of blocks is kept here. So a signal may end a task in the middle of an allocation: at worst, a block is
-//! lost for the rest of the execution.
+//! No lock is held, and no list of blocks is kept here. So a signal may end a task in the middle of an allocation: at
+//! worst, a block is lost for the rest of the execution.
 //!
-//! The engine keeps the addresses of atomics, and is told of each block that is freed: an atomic in it must not be used
-//! any more. A lock in freed memory is known by the pattern that it has instead of an identity.
+//! The engine keeps the addresses of atomics, and is notified of each block that is freed: an atomic in it must not be
+//! used any more. A lock in freed memory is recognised by the pattern in place of its identity.
 //!
-//! Blind spots: locks in a freed block of 256 KiB or more, whose pages are zero; memory of C's `malloc`; what std keeps for the process and allocates at its first use in a task, except
-//! for what a worker has it allocate before, and what the overlay of std takes [`outside`]. With
-//! `INTERMEZZO_ARENA_CHECK` in the environment, memory of executions that have ended cannot be accessed any more, so
-//! that such a use crashes: for tests of our own.
+//! Blind spots: locks in a freed block of 256 KiB or more, whose pages are zero; memory of C's `malloc`; memory that
+//! std keeps for the process and allocates at its first use in a task, except for what a worker makes it allocate
+//! earlier, and what the overlay of std allocates [`outside`]. With `INTERMEZZO_ARENA_CHECK` in the environment, memory
+//! of ended executions cannot be accessed any more, so that such a use crashes. This is for the engine's own tests.
 //!
 //! Only with the feature `unmodified`, on Unix with 64 bits. Elsewhere all of this does nothing, and [`Arena`] is the
 //! system's allocator.
@@ -57,7 +58,7 @@ pub(super) use range::holds;
 #[cfg(all(feature = "unmodified", unix, target_pointer_width = "64"))]
 pub(super) use reuse::FreedBlocks;
 
-/// Returns `true` if this is what a word of freed memory has.
+/// Returns `true` if this is the content of a word of freed memory.
 #[cfg(all(feature = "unmodified", unix, target_pointer_width = "64"))]
 pub(super) fn is_of_freed(word: u64) -> bool {
     word == u64::from_ne_bytes([blocks::FREED; 8])
@@ -72,7 +73,7 @@ pub(super) use absent::{Claim, Closed, assert_open, has_execution, is_of_freed, 
 /// `true` if an address can be used again in an execution, as the environment's bound `address_reuse` says.
 pub const REUSES_ADDRESSES: bool = cfg!(all(feature = "unmodified", unix, target_pointer_width = "64"));
 
-/// A reason for which memory of executions has other addresses each time.
+/// A reason why memory of executions has different addresses each time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shortage {
     /// The program has another global allocator.
@@ -132,7 +133,7 @@ mod absent {
         false
     }
 
-    /// Returns the reason for which memory of executions has other addresses each time.
+    /// Returns the reason why memory of executions has different addresses each time.
     pub fn shortage() -> Option<Shortage> {
         Some(Shortage::NoRange)
     }

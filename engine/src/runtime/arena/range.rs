@@ -5,8 +5,8 @@ use std::sync::Once;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 /// The address at which the range begins if nothing else is there, so that it is the same in every process. It is above
-/// programs at low addresses and their heaps, and below all that the system places by itself. Two small numbers next to
-/// each other look like an address in it only if the second is 43 or a little more.
+/// programs at low addresses and their heaps, and below everything that the system places by itself. Two adjacent
+/// 32-bit numbers look like an address in it only if the second is 43 (0x2b) or slightly more.
 const WANTED: usize = 0x2b_0000_0000;
 
 /// The sizes of the range in bytes to try, largest first. Only pages that are used take memory.
@@ -20,7 +20,7 @@ static PAGE: AtomicUsize = AtomicUsize::new(0);
 /// `true` if memory of ended executions cannot be accessed.
 static CHECKS: AtomicBool = AtomicBool::new(false);
 
-/// Reserves the range, unless that was done. Returns `false` if the system gives none.
+/// Reserves the range, unless that was already done. Returns `false` if the system provides none.
 pub(super) fn reserve() -> bool {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -71,7 +71,7 @@ pub(super) fn checks() -> bool {
     CHECKS.load(Relaxed)
 }
 
-/// Returns the beginning of the first page that does not begin before this address.
+/// Returns the beginning of the first page at or after this address.
 pub(super) fn page_from(address: usize) -> usize {
     address.next_multiple_of(PAGE.load(Relaxed))
 }
@@ -81,7 +81,7 @@ pub(super) fn page_of(address: usize) -> usize {
     address & !(PAGE.load(Relaxed) - 1)
 }
 
-/// Gives the memory of these pages back to the system. Their contents are zero from then on.
+/// Returns the memory of these pages to the system. Their contents are zero from then on.
 ///
 /// # Safety
 /// They are in the range, and their contents are not needed.
@@ -104,7 +104,7 @@ pub(super) unsafe fn discard(from: usize, to: usize) {
     }
 }
 
-/// Lets these pages be accessed, or lets each access crash.
+/// Makes these pages accessible, or makes each access crash.
 ///
 /// # Safety
 /// They are in the range.

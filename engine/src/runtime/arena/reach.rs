@@ -1,14 +1,14 @@
-//! The blocks that an execution has left behind: those in use to which nothing leads.
+//! The blocks that an execution has left behind: those in use that cannot be reached from any root.
 //!
-//! **Source.** The definition of LeakSanitizer: a block is reached if some word of the roots is an address in it, or some
-//! word of a block that is reached. Nothing is known of types, so a number may be taken for an address, and a block is
-//! then taken for reached.
+//! **Source.** The definition of LeakSanitizer: a block is reached if a word of a root, or of a reached block, is an
+//! address in it. Types are not known, so a number may be mistaken for an address, and a block is then considered
+//! reached.
 //!
 //! **Differs.** A word also leads to the block that its lower 48 bits are an address in, and to that of its upper 48
 //! bits: crates keep a count or a mark in the rest of a word.
 //!
-//! **Misses.** A block that a number or an old address in a root leads to. Of blocks that lead to each other, the first
-//! stands for all.
+//! **Misses.** A block that a number or an outdated address in a root leads to. Of several blocks that lead to each
+//! other, only the first is returned.
 
 use super::blocks;
 use std::ops::Range;
@@ -35,8 +35,8 @@ struct Graph {
     is_reached: Vec<bool>,
 }
 
-/// Returns the blocks in use to which these roots do not lead, without those that another one of them leads to. The
-/// second roots are asked for if the first leave any.
+/// Returns the blocks in use that are not reached from these roots, without those that another one of them leads to.
+/// The second roots are computed only if the first do not reach all blocks.
 ///
 /// # Safety
 /// All of the roots can be read, and only the calling thread uses the execution's memory.
@@ -112,11 +112,11 @@ impl Graph {
         }
     }
 
-    /// Returns the blocks that are not reached and that no other one of them leads to. Of those that lead to each other
-    /// it is the first.
+    /// Returns the blocks that are not reached and that no other unreached block leads to. Of several that lead to each
+    /// other, returns the first.
     fn first_of_rest(mut self) -> Vec<Range<usize>> {
-        // A block is finished after all that it leads to. So the one that was finished last leads to the others, or
-        // none of them leads to it.
+        // In depth-first order, a block is finished after all blocks that it leads to. So no other unreached block
+        // leads to the one that was finished last, except in a cycle with it.
         let mut finished = Vec::new();
         let mut is_seen = self.is_reached.clone();
         for block in 0..self.blocks.len() {

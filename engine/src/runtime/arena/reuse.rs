@@ -1,24 +1,24 @@
 //! Addresses that are used again within an execution, for the bound `address_reuse` of the environment.
 //!
-//! An allocation may then get a block that was freed in the same execution and has room for the same size: ABA, and a
-//! value that is taken for another one, are found by that. The choice is among new memory, which is the default, and all
-//! such blocks, the latest first.
+//! An allocation may then get a block that was freed in the same execution and has room for the same size. This finds
+//! ABA problems, and values that are mistaken for others because of their address. The choice is among new memory,
+//! which is the default, and all such blocks, the latest first.
 //!
 //! - **An allocation is a visible operation** as long as its task may use an address again. It accesses a variable for
 //!   all blocks of that size. The schedule point in front of it lets other tasks free blocks first.
 //! - **A free is part of the step in which it happens**, and writes the same variable. It needs no schedule point: an
-//!   allocation that may get a block need not get it, so nothing is lost when a block is free early.
-//! - **The bound is for each task**, so what a task's allocations are depends on its own past.
-//! - **What was in the memory is forgotten.** An atomic in it is a new variable, and accesses before the free do not race
-//!   with those after it: C++ says that the free of a block happens before the allocation that returns it
-//!   (new.delete.dataraces). No other memory is ordered by that.
+//!   allocation that may get a block need not get it, so no behaviour is missed when a block is free early.
+//! - **The bound is for each task**, so that whether an allocation is an operation depends only on the task's own past.
+//! - **The old content of the memory is forgotten.** An atomic in it is a new variable, and accesses before the free do
+//!   not race with those after it: C++ says that the free of a block happens before the allocation that returns it
+//!   (new.delete.dataraces). Accesses to other memory are not ordered by it.
 //!
-//! Some allocations get new memory and are no operations: those within an operation of a look-alike, and those of tasks
-//! that unwind or whose closures have returned.
+//! Some allocations always get new memory and are not operations: those within an operation of a look-alike, and those
+//! of tasks that unwind or whose closures have returned.
 //!
 //! Blind spots: blocks of 256 KiB or more are not used again. Where the real std allocates while it holds a lock of the
-//! process, another task may wait for that lock. An operation has the place of the one before it, because nothing tells
-//! an allocator its caller.
+//! process, another task may wait for that lock. An allocation is shown with the place of the operation before it,
+//! because an allocator does not know its caller.
 
 use super::super::{Engine, Runtime};
 use super::blocks::{ALIGN, LARGE};
@@ -35,8 +35,8 @@ thread_local! {
     static REUSES: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The number of variables: one for each size up to 1 KiB in steps of the alignment, and one for all larger ones. All are
-/// there from the beginning, so they have the same numbers in every execution.
+/// The number of variables: one for each size up to 1 KiB in steps of the alignment, and one for all larger ones. All
+/// are created at the beginning, so that they have the same numbers in every execution.
 const VARS: u32 = 65;
 
 /// The blocks that were freed in an execution.
@@ -44,19 +44,19 @@ const VARS: u32 = 65;
 pub(in super::super) struct FreedBlocks {
     /// The variable of the smallest size.
     first_var: u32,
-    /// The blocks by the bytes for which they have room, in the order in which they were freed.
+    /// The blocks by their room in bytes, in the order in which they were freed.
     by_room: HashMap<usize, Vec<FreedBlock>>,
 }
 
 #[derive(Clone, Copy)]
 struct FreedBlock {
     start: usize,
-    /// The alignment for which it was allocated. Its address may be a multiple of more, but that depends on the blocks
-    /// before it.
+    /// The alignment for which it was allocated. Its address may be a multiple of a larger power of two, but that
+    /// depends on the blocks before it.
     align: usize,
 }
 
-/// Returns the number of bytes for which a block of this size has room.
+/// Returns the room in bytes of a block that was allocated with this size.
 fn room(size: usize) -> usize {
     size.max(1).next_multiple_of(ALIGN)
 }
@@ -83,8 +83,8 @@ impl FreedBlocks {
     }
 }
 
-/// Lets the task use an address again for a block, if it may. Returns the address, where this many bytes are free now;
-/// `None` if the block gets new memory.
+/// Lets the environment reuse the address of a freed block of this size, if it may. Returns the address; `None` if the
+/// allocation gets new memory.
 pub(super) fn freed_place(size: usize, align: usize) -> Option<usize> {
     if !REUSES.get() || std::thread::panicking() {
         return None;
@@ -98,7 +98,7 @@ pub(super) fn freed_place(size: usize, align: usize) -> Option<usize> {
         let taken = engine.choose(ChoiceKind::Value, 1 + suitable as u32);
         engine.commit(access, 0, 0);
         let which = taken.checked_sub(1)?;
-        // No other event shows it.
+        // No other event shows the choice.
         engine.commit(
             Access::nowhere(SyncVarOp::Choice, access.site),
             u64::from(taken),
@@ -131,7 +131,7 @@ impl Runtime {
         }
     }
 
-    /// Returns the operation that an allocation is; `None` if it is none, and gets new memory.
+    /// Returns the operation of an allocation; `None` if the allocation is not an operation, and gets new memory.
     fn allocation(&mut self, room: usize, align: usize) -> Option<Access> {
         let most = self.world.environment.address_reuse;
         let freed = &self.objects.freed;

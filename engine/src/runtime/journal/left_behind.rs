@@ -20,14 +20,14 @@ pub struct Unfinished {
     pub file: PathBuf,
 }
 
-/// A journal that cannot be believed.
+/// A journal whose content was damaged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damaged {
     /// The file.
     pub file: PathBuf,
     /// The reason, as a clause.
     pub reason: String,
-    /// The new name of the file, under which it is not looked at again. `None` if it could not be renamed.
+    /// The new name of the file, under which it is not read again. `None` if it could not be renamed.
     pub moved_to: Option<PathBuf>,
 }
 
@@ -77,8 +77,8 @@ pub fn take_left(directory: &Path, (program, binary): (&str, &TestBinary)) -> Op
     })
 }
 
-/// Returns the damaged journals in this directory, and forgets them. It is not known which test they are of. Each keeps its
-/// content under another name.
+/// Returns the damaged journals in this directory, and forgets them. It is not known which test they are of. Each keeps
+/// its content under another name.
 pub fn take_damaged(directory: &Path) -> Vec<Damaged> {
     let mut damaged = of_directory(directory, |left| std::mem::take(&mut left.damaged));
     // Another process may have found it at the same time, and renamed it.

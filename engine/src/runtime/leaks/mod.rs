@@ -1,20 +1,22 @@
-//! Memory that an execution leaves behind, published as allocated when it has ended: nothing releases it.
+//! Memory that an execution leaves behind. It is published as an allocation that is never released, when the execution
+//! has ended.
 //!
-//! For tests that were not written for intermezzo, whose memory is the arena's: look-alikes report nothing of it. The
-//! blocks that are in use when the last task has ended are memory that the test never freed. Some are reached from
-//! statics, or from other memory that outlives an execution (`arena/reach.rs`): these are meant to live for ever. The
-//! others are leaks.
+//! This is for tests that were not written for intermezzo. Their memory is the arena's, and look-alikes do not report
+//! it. The blocks that are in use when the last task has ended are memory that the test never freed. Some are reached
+//! from statics, or from other memory that outlives an execution (`arena/reach.rs`): these are meant to live for ever.
+//! The others are leaks.
 //!
-//! The place of an allocation is not noted, because that takes longer than the allocation. Instead an execution that
-//! has left memory behind is run once more with the same choices, and notes the places of just these allocations
-//! (`arena/allocations.rs`). The first of the two counts for nothing.
+//! The place of an allocation is not noted at once, because that takes longer than the allocation. Instead an execution
+//! that has left memory behind is run once more with the same choices, and notes the places of just these allocations
+//! (`arena/allocations.rs`). The first of the two does not count.
 //!
-//! Memory that the program says to leak on purpose is left out (`purpose.rs`).
+//! Memory that the program leaks on purpose is left out (`purpose.rs`).
 //!
 //! Nothing is published of an execution that shows a failure, in which a task panicked, or that leaves a task
-//! unfinished: its memory is abandoned with it. The same goes for one that keeps values where nothing looks: the result
-//! of a task whose handle is in a static, a panic hook, or memory of the system because the arena has none left. And
-//! for one in which look-alikes report memory themselves, or addresses may be used again: a block is known by its address.
+//! unfinished: its memory is abandoned with it. The same holds for one that keeps values where they are not searched
+//! for: in the result of a task whose handle is in a static, in a panic hook, or in the system's memory because the
+//! arena is full. It also holds if look-alikes report memory themselves, or if addresses may be used again, because a
+//! block is identified by its address.
 
 mod purpose;
 
@@ -27,12 +29,12 @@ use intermezzo_sdk::{BlockKind, SyncVar};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
 
-/// The largest number of blocks of an execution that are published.
+/// The maximum number of blocks of an execution that are published.
 const LEFT_MAX: usize = 64;
 
 impl Engine {
-    /// Publishes the memory that the execution leaves behind, if its end is a good one and a monitor listens to memory.
-    /// If the places of the allocations are not known, the execution is given up instead, to be run again.
+    /// Publishes the memory that the execution leaves behind, if it ended successfully and a monitor listens to memory.
+    /// If the places of the allocations are not known, the execution is abandoned instead, and run again.
     #[inline]
     pub(super) fn publish_leaks(self) {
         if arena::in_use().0 > 0 && arena::has_execution() {
@@ -74,7 +76,7 @@ impl Runtime {
                 Some(Allocation::At(site)) => site,
                 None => UNKNOWN,
             };
-            // One place stands for all that it allocates.
+            // Only one block is published for each place.
             if sites.insert(site) {
                 let blocks = &mut self.objects.blocks;
                 let block = blocks.add(BlockKind::Heap, addresses.start, addresses.len(), site, after);
@@ -83,7 +85,7 @@ impl Runtime {
         }
     }
 
-    /// Returns `true` if memory that the execution leaves behind is a leak, and a monitor wants to know.
+    /// Returns `true` if memory that the execution leaves behind is a leak, and a monitor listens to memory.
     fn shows_leaks(&mut self) -> bool {
         matches!(self.end.stop, Some(Stop::Complete))
             && self.limits.unmodified
@@ -103,7 +105,7 @@ impl Runtime {
 /// The site of an allocation whose place is not known.
 const UNKNOWN: Site = Site::instruction(0);
 
-/// The places of allocations, by the address of an instruction that stands for each.
+/// The places of allocations, each by the address of one instruction that represents it.
 static PLACES: Mutex<Option<HashMap<usize, Place>>> = Mutex::new(None);
 
 /// An allocation that was looked up.
@@ -115,17 +117,17 @@ enum Allocation {
     At(Site),
 }
 
-/// The allocations by their stacks: a look-up takes long, and many executions leave the same behind.
+/// The allocations by their stacks: a look-up is slow, and many executions leave the same blocks behind.
 static KNOWN: Mutex<Option<HashMap<Vec<usize>, Allocation>>> = Mutex::new(None);
 
-/// Returns what is known of the allocation on a stack.
+/// Returns the allocation with this stack.
 fn allocation(stack: Vec<usize>) -> Allocation {
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     let known = known.get_or_insert_default();
     *known.entry(stack).or_insert_with_key(|stack| find(stack))
 }
 
-/// Finds out about the allocation on a stack.
+/// Looks up the allocation with this stack.
 fn find(stack: &[usize]) -> Allocation {
     let places = program::programs(stack);
     let users: Vec<_> = places.iter().filter(|place| place.is_users).collect();
@@ -146,12 +148,13 @@ fn find(stack: &[usize]) -> Allocation {
     let known = places.iter().find(|(_, known)| **known == place);
     let address = known.map_or(innermost.address, |(&address, _)| address);
     places.insert(address, place);
-    // In a program whose accesses to memory are seen this is set already, and asks here for what it does not know.
+    // In a program whose accesses to memory are watched, a look-up is already set, and it calls `place_of` for
+    // addresses that it does not know.
     crate::site::look_up_addresses_by(place_of);
     Allocation::At(Site::instruction(address))
 }
 
-/// Returns the place for which the address of an instruction stands.
+/// Returns the place that the address of this instruction represents.
 pub(super) fn place_of(address: usize) -> Option<Place> {
     let places = PLACES.lock().unwrap_or_else(PoisonError::into_inner);
     places.as_ref()?.get(&address).copied()

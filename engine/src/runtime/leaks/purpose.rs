@@ -1,10 +1,10 @@
-//! Memory that is leaked on purpose: the source says so, at the place of its allocation.
+//! Memory that is leaked on purpose, according to the source at the place of its allocation.
 //!
-//! `Box::leak(Box::new(..))` is how many tests get a reference that threads can share. It is no call that could be seen.
-//! So the statement that allocates is read, in each function of the user's packages on the stack: the one that calls a
-//! function of its own for this has the word there.
+//! `Box::leak(Box::new(..))` is how many tests get a reference that threads can share. The engine cannot observe this
+//! call. So the statement that allocates is read, in each function of the user's packages on the stack: if the user has
+//! a function of their own for this, it contains the word.
 //!
-//! Blind spots: memory that is leaked in another statement than the one that allocates it; sources that are not there.
+//! Blind spots: memory that is leaked in another statement than the one that allocates it; sources that are missing.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 /// The names of functions that leak, of std and of programs.
 const LEAKING: [&str; 2] = ["leak", "forget"];
 
-/// The largest number of lines of a statement that are read before the place, and after it.
+/// The maximum number of lines of a statement that are read before the place, and after it.
 const LINES_MAX: usize = 12;
 
 /// Returns `true` if a statement at one of these places leaks what it makes.
@@ -23,8 +23,8 @@ pub(super) fn is_on_purpose(places: &[(PathBuf, u32)]) -> bool {
     })
 }
 
-/// Returns `true` if a statement names a function that leaks. A test is called at the place of its own name, as
-/// `fn does_not_leak()`: that is none.
+/// Returns `true` if a statement names a function that leaks. The name of a function in its definition does not count:
+/// `fn leak()`.
 fn leaks(statement: &str) -> bool {
     let continues = |letter: char| letter.is_alphanumeric() || letter == '_';
     let is_named = |name: &str| {
@@ -38,8 +38,8 @@ fn leaks(statement: &str) -> bool {
     LEAKING.into_iter().any(is_named) || statement.contains("ManuallyDrop::new(")
 }
 
-/// Returns the statement that this line of a source, from 1, belongs to: from the line after the end of another one, to
-/// the line with its own end.
+/// Returns the statement to which this line of a source, counted from 1, belongs: from the line after the end of
+/// another statement to the line with its own end.
 fn statement(text: &str, line: usize) -> String {
     let lines: Vec<&str> = text.lines().map(without_comment).collect();
     let Some(at) = line.checked_sub(1).filter(|&at| at < lines.len()) else {

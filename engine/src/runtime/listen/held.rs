@@ -1,13 +1,14 @@
 //! Accesses by address that are held back: those to memory that one task alone has used so far in the execution.
 //!
-//! Most memory stays with one task. Its accesses race with none, so monitors need not be notified. When a second task
-//! comes, the first one's accesses are published late, in front of the second one's, each as of the event that it
-//! followed. Monitors keep the last access of each task, place and kind, and so do we: to them it makes no difference.
-//! An access that repeats one since the task's last event is not published twice.
+//! Most memory is used by one task. Its accesses race with none, so monitors need not be notified of them. When a
+//! second task accesses the memory, the first one's accesses are published late, before the second one's, each as of
+//! the event that it followed. Monitors keep the last access of each task, place and kind, and so does this module, so
+//! the delay makes no difference to them. An access that repeats one since the task's last event is not published
+//! twice.
 //!
-//! Memory is divided into pieces of eight bytes, as elsewhere, and each piece has a slot in a table of the execution. A
-//! piece in which an atomic comes into use has no slot of that kind any more: what is done to it is published at once.
-//! Plain accesses to the atomic's bytes before that are published as accesses to it: those that made it are among them.
+//! Memory is divided into pieces of eight bytes, as elsewhere, and each piece has a slot in a table of the execution.
+//! From the first use of an atomic in a piece, accesses to it are no longer held back but published at once. Earlier
+//! plain accesses to the atomic's bytes, such as those that initialised it, are published as accesses to the atomic.
 
 use super::super::{Engine, Runtime};
 use super::memory::{DataAccess, Does, GRANULE};
@@ -52,7 +53,7 @@ impl Held {
 enum Use {
     /// By one task: its accesses are held back.
     OneTask(u32),
-    /// By several tasks. The accesses that are kept were published.
+    /// By several tasks. The kept accesses have been published.
     Shared(Location),
     /// An atomic is in it.
     Atomic,
@@ -62,11 +63,11 @@ enum Use {
 #[derive(Clone, Copy)]
 struct Slot {
     address: usize,
-    /// The execution's; if it is another than the current one, the slot is free.
+    /// The epoch of the execution that used the slot. If that is not the current one, the slot is free.
     epoch: u64,
     used_by: Use,
     count: u8,
-    /// The place in `accesses` that is taken next if all are taken.
+    /// The index in `accesses` of the entry to overwrite next when all are in use.
     oldest: u8,
     accesses: [Held; HELD_MAX],
 }
@@ -90,8 +91,8 @@ impl Slot {
         true
     }
 
-    /// Returns the accesses that are kept, in the order in which they happened: that is the order to publish them in,
-    /// because of two like each other to the same byte the later one counts.
+    /// Returns the kept accesses in the order in which they happened. They must be published in this order, because the
+    /// later of two alike accesses to a byte is the one that counts.
     fn in_order(&self) -> SmallVec<[Held; HELD_MAX]> {
         let mut kept: SmallVec<[Held; HELD_MAX]> =
             SmallVec::from_slice(&self.accesses[..usize::from(self.count)]);
@@ -111,7 +112,7 @@ impl Slot {
 pub(in super::super) struct HeldBack {
     /// At most half of them are in use, and their number is a power of two.
     slots: Box<[Slot]>,
-    /// The bits of a hash that are not those of an index.
+    /// The number of low bits of a hash that are shifted out to get an index.
     shift: u32,
     /// The number of slots of this execution.
     used: usize,
@@ -201,7 +202,7 @@ impl HeldBack {
 
 impl Engine {
     /// Publishes an access by address that is about to happen, or holds it back while its task alone uses the memory.
-    /// Otherwise it is like `data_access`.
+    /// Otherwise the same as `data_access`.
     pub fn access_by_address(self, access: DataAccess) {
         let is_point =
             self.with(|rt| rt.monitors.watches_memory && !rt.end.teardown && rt.is_point_or_is_told(&access));
@@ -388,8 +389,8 @@ impl Runtime {
         }
     }
 
-    /// Notes that an atomic comes into use at an address. What was done there before is published as plain accesses to
-    /// it, and to the rest of its pieces as to other memory.
+    /// Notes that an atomic is first used, at this address. Earlier accesses to its bytes are published as plain
+    /// accesses to the atomic, and those to the rest of its pieces as accesses to other memory.
     pub(super) fn hold_no_more(&mut self, var: u32, address: usize, size: usize) {
         let epoch = self.objects.epoch();
         if self.monitors.held_back.slots.is_empty() {

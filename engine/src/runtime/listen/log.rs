@@ -1,8 +1,7 @@
 //! A log of operations on plain memory, for monitors that are notified of them when the execution has ended.
 //!
-//! An access to a cell or an atomic is written as it is announced. Its event is made when something asks for it, most
-//! often at the end of the execution. Entries that are as in the execution before need none: their events are still
-//! there.
+//! An access to a cell or an atomic is logged when it is announced. Its event is made when it is needed, most often at
+//! the end of the execution. Entries that are the same as in the previous execution reuse the events made there.
 
 use super::memory::{DataAccess, Does};
 use super::record::Record;
@@ -16,24 +15,24 @@ use intermezzo_sdk::{
 /// The operations on plain memory.
 #[derive(Default)]
 pub(super) struct Log {
-    /// The operations of this execution, as they were announced, and those of the execution before.
+    /// The operations of this execution, as they were announced. `before` has those of the previous execution.
     entries: Vec<Entry>,
     before: Vec<Entry>,
     /// The events of the first of them.
     told: Repeated<MemoryEvent>,
     /// The number of entries whose addresses the record knows.
     placed: usize,
-    /// For each of the accesses with which the events begin, the number of locations that were in use after it; `MIXED`
-    /// if not only these operations have given numbers to locations. Those from `told.len()` on belong to the execution
-    /// before.
+    /// For each access of the leading run of accesses among the events, the number of locations that were in use after
+    /// it. `MIXED` if other operations have numbered locations, too. Those from `told.len()` on belong to the previous
+    /// execution.
     locations: Vec<u32>,
-    /// The number of locations that this execution's operations have given numbers.
+    /// The number of locations that this execution's logged operations have numbered.
     numbered: usize,
     /// The number of locations that the record had ever added when the last execution ended.
     added_before: u64,
 }
 
-/// Stands for a number of locations that says too little.
+/// The value in place of a number of locations that cannot be used.
 const MIXED: u32 = u32::MAX;
 
 /// An operation as it was announced.
@@ -47,7 +46,7 @@ pub(super) struct Entry {
     when: u64,
 }
 
-/// Returns two numbers as one word, which is compared at once.
+/// Returns two numbers as one word, so that one comparison compares both.
 #[inline(always)]
 fn both(low: u32, high: u32) -> u64 {
     u64::from(low) | u64::from(high) << 32
@@ -63,7 +62,7 @@ mod bits {
     pub(super) const ATOMIC: u32 = 4 << VAR_BITS;
     /// The cell is dropped.
     pub(super) const DROP: u32 = 8 << VAR_BITS;
-    /// Only the event says more.
+    /// An operation that is described only by its event.
     pub(super) const OTHER: u32 = 16 << VAR_BITS;
 }
 
@@ -129,7 +128,7 @@ impl Entry {
         self.key() & bits::DROP != 0
     }
 
-    /// `true` if it is an access, and the other is the same.
+    /// Returns `true` if it is an access, and the other one is the same.
     #[inline(always)]
     fn is_same_access(&self, other: &Entry) -> bool {
         self.site.is_same_word(other.site)
@@ -138,7 +137,8 @@ impl Entry {
             && self.key() & (bits::DROP | bits::OTHER) == 0
     }
 
-    /// `true` if an operation with the same events before it has the same event. The address is not part of that.
+    /// Returns `true` if the two have equal events, provided that the events before them are the same. The address does
+    /// not matter.
     #[inline(always)]
     fn is_like(&self, other: &Entry) -> bool {
         self.site.is_same_word(other.site)
@@ -148,7 +148,8 @@ impl Entry {
     }
 }
 
-/// Returns the number of locations, if only the log's operations have given numbers to them: `numbered`.
+/// Returns the number of locations, or `MIXED` if operations other than the log's, which numbered `numbered`, have
+/// numbered some.
 #[inline(always)]
 fn locations_now(record: &Record, numbered: usize) -> u32 {
     let (locations, _) = record.locations();
@@ -182,7 +183,8 @@ fn access(entry: &Entry, after: EventId, location: Location, site: SiteId) -> Da
     }
 }
 
-/// Returns the number of events before accesses at this moment, and the event of their task that they follow, with its site.
+/// Returns the number of events before accesses at this moment, and the event of their task that they follow, with its
+/// site.
 #[inline(always)]
 fn followed(when: u64, record: &mut Record) -> (u32, EventId, SiteId) {
     let (task, events) = (when as u32, (when >> 32) as u32);
@@ -194,9 +196,9 @@ fn followed(when: u64, record: &mut Record) -> (u32, EventId, SiteId) {
     (events, after, last.site)
 }
 
-/// Makes the events of accesses that follow the same event, from this one on, and returns the number of entries before those
-/// that are left. The entries are moved to the places of their events. A function of its own, in which the lists are known
-/// to be different.
+/// Makes the events of a run of accesses that follow the same event, beginning with entry `first`. Returns the index of
+/// the entry after the run. Entries are moved to the indices of their events. It is a separate function so that the
+/// compiler knows that the lists do not overlap.
 #[inline(never)]
 fn make_accesses(
     entries: &mut [Entry],
@@ -238,7 +240,7 @@ fn make_accesses(
     at
 }
 
-/// Does the same for ends of cells.
+/// Does the same for the ends of cells.
 #[inline(never)]
 fn make_releases(
     entries: &mut [Entry],
@@ -253,7 +255,7 @@ fn make_releases(
         && entry.when == when
         && entry.is_drop()
     {
-        // A cell that was never accessed is no location.
+        // A cell that was never accessed has no location.
         if let Some(location) = record.drop_cell(entry.var()) {
             if told.len() < at {
                 entries[told.len()] = entries[at];
@@ -281,7 +283,7 @@ impl Log {
         self.told.begin();
     }
 
-    /// `true` if there is room for one more entry.
+    /// Returns `true` if there is room for one more entry.
     #[inline(always)]
     pub(super) fn has_room(&self) -> bool {
         self.entries.len() < self.entries.capacity()
@@ -290,7 +292,7 @@ impl Log {
     /// Makes room for more entries.
     #[cold]
     pub(super) fn make_room(&mut self) {
-        // Exactly, so that the largest number is met.
+        // Exactly, so that the capacity doubles up to `LOG_MAX` and not beyond.
         self.entries.reserve_exact(self.entries.len().max(64));
     }
 
@@ -327,13 +329,13 @@ impl Log {
         }
     }
 
-    /// Takes the events from the execution before, as far as they are the same.
+    /// Reuses the events of the previous execution, as far as they are the same.
     fn repeat(&mut self, record: &mut Record) {
         if self.repeat_first_accesses(record) {
             return;
         }
         let first = self.told.len();
-        // The events of an entry say more than the entry, unless all visible operations before it are the same.
+        // An equal entry has an equal event only if all visible operations before it are the same.
         let alike = record.same_accesses();
         let expected = self.told.expected_entries();
         let entries = self.entries[first..].iter();
@@ -362,9 +364,9 @@ impl Log {
         self.told.push_expected(same);
     }
 
-    /// Takes the first events if they are accesses, and if only such accesses have given numbers to locations, in this
-    /// execution and the one before. Then the first locations are as they were there. Returns `true` if the next entry
-    /// differs, so that no more can be taken.
+    /// Reuses the first events if they are accesses, and if only such accesses have numbered locations, in this
+    /// execution and the previous one. Then the first locations are the same as there. Returns `true` if the next entry
+    /// differs, so that no more can be reused.
     fn repeat_first_accesses(&mut self, record: &mut Record) -> bool {
         if self.told.len() > 0 || record.locations() != (0, self.added_before) {
             return false;
@@ -391,7 +393,7 @@ impl Log {
         differs
     }
 
-    /// Makes the events of the other entries.
+    /// Makes the events of the remaining entries.
     fn make(&mut self, record: &mut Record) {
         let first = self.told.len();
         self.locations.truncate(first);

@@ -1,7 +1,7 @@
 //! Publishing of operations on plain memory: accesses, allocations, releases.
 //!
-//! An access is to a *location*. In the allocator's memory the location is the block, whatever lies in it. Elsewhere a
-//! cell or an atomic is its own location, wherever it is moved. The value of an `Arc` is in the location of its block.
+//! An access is to a *location*. In the allocator's memory the location is the block, whatever it contains. Elsewhere a
+//! cell or an atomic is its own location, even if it is moved. The value of an `Arc` is in the location of its block.
 //! All other memory, which the engine does not know, is divided into pieces of eight bytes. An access by address alone
 //! that crosses a border between two locations is published piece by piece.
 
@@ -44,11 +44,11 @@ pub enum Does {
     Read,
     /// A write.
     Write,
-    /// A pointer was given out: a read, watched for writes through the pointer.
+    /// A read that gives out a pointer, which is watched for writes through it.
     GivePointer,
     /// A write through a pointer that was given out.
     WriteByPointer,
-    /// A write, because the memory is given back to the allocator.
+    /// A deallocation, which counts as a write.
     Free,
 }
 
@@ -70,7 +70,7 @@ pub enum Owner {
 }
 
 impl Owner {
-    /// Returns the variable of a cell or an atomic; and a second time if it is an atomic's.
+    /// Returns the variable of a cell or an atomic, and the variable as an atomic's, which is `NONE` for a cell.
     #[inline(always)]
     fn var(self) -> Option<(u32, SyncVar)> {
         match self {
@@ -97,7 +97,7 @@ impl Runtime {
     fn piece(&self, record: &Record, address: usize, end: usize) -> Piece {
         if let Some(block) = self.objects.blocks.heap_at(address) {
             let at = self.objects.blocks.get(block);
-            // An atomic in it is a piece of its own.
+            // An atomic in the block is a piece of its own.
             let (var, until) = match record.place_at(address) {
                 Some((start, place)) if place.is_atomic => (SyncVar(place.var), start + place.size),
                 _ => (
@@ -168,7 +168,7 @@ impl Runtime {
         }
     }
 
-    /// Returns `true` if accesses to plain memory need any treatment.
+    /// Returns `true` if accesses to plain memory have to be handled at all.
     pub(in super::super) fn watches_memory(&self) -> bool {
         self.monitors.listening.intersects(MEMORY) || self.constraints.data_points.is_some()
     }
@@ -188,15 +188,15 @@ impl Runtime {
         })
     }
 
-    /// Returns `true` if accesses to cells and atomics are logged as they are announced. Blocks may have other addresses
-    /// in each execution, and monitors that want events at once are notified anyway.
+    /// Returns `true` if accesses to cells and atomics are logged as they are announced. They are not if there are
+    /// blocks, which may have other addresses in each execution, or if a monitor is notified at once anyway.
     #[inline(always)]
     fn logs_announced(&self) -> bool {
         let listeners = &self.monitors.listeners;
         listeners.keeps_log && !listeners.tells_at_once && !self.objects.blocks.any_heap()
     }
 
-    /// Returns `true` if this holds, and nothing else needs to be done for an access.
+    /// Returns `true` if accesses only have to be logged as they are announced.
     pub(in super::super) fn logs_only(&self) -> bool {
         let points = self.constraints.data_points.as_ref();
         self.monitors.watches_memory && self.logs_announced() && points.is_none_or(|points| points.are_none())
@@ -234,7 +234,7 @@ impl Runtime {
         }
     }
 
-    /// Publishes all of the log, and drops it.
+    /// Publishes the whole log, and empties it.
     pub(super) fn flush_log(&mut self) {
         self.tell_log();
         let Listeners { record, log, .. } = &mut self.monitors.listeners;
@@ -242,7 +242,8 @@ impl Runtime {
         log.drop_all();
     }
 
-    /// Makes the events of the log's entries, and enters their positions: what follows needs locations, or positions.
+    /// Makes the events of the log's entries, and records the positions of their objects. Needed before anything that
+    /// reads locations or positions.
     pub(in super::super) fn settle_log(&mut self) {
         if self.monitors.listeners.log.len() > 0 {
             self.settle_events();
@@ -309,7 +310,7 @@ impl Runtime {
         self.tell_memory(MemoryDeed::Access(told));
     }
 
-    /// Keeps an access by address, for atomics that are not in use yet.
+    /// Keeps an access by address, in case an atomic is used there later.
     fn keep_raw(&mut self, block: u32, piece: &Piece, told: DataVarAccess) {
         let address = self.objects.blocks.get(block).start + piece.offset;
         let size = piece.size;
@@ -320,7 +321,7 @@ impl Runtime {
             .push(Raw { address, size, told });
     }
 
-    /// Returns `true` if a listener wants accesses to memory.
+    /// Returns `true` if accesses to memory are handled now.
     #[inline]
     pub(super) fn hears_of_memory(&self) -> bool {
         self.monitors.watches_memory && !self.end.teardown
@@ -339,7 +340,7 @@ impl Runtime {
             pieces.push(self.whole_piece(access, var, own));
             return pieces;
         }
-        // The box is taken, not its content: otherwise an empty content would have to be made as a substitute.
+        // The box is taken out, and not only borrowed, because `piece` also borrows the runtime.
         let mut record = self.monitors.listeners.record.take().unwrap_or_default();
         self.objects.blocks.settle();
         record.settle_atomics();
@@ -369,7 +370,7 @@ impl Runtime {
         }
     }
 
-    /// Publishes an access that is about to happen. If it gives out a pointer, that is watched from now on.
+    /// Publishes an access that is about to happen. If it gives out a pointer, the pointer is watched from now on.
     #[inline(always)]
     fn tell_and_watch(&mut self, access: DataAccess) {
         self.tell_pieces(&access);
@@ -389,8 +390,9 @@ impl Runtime {
         self.tell_memory(MemoryDeed::Release(release));
     }
 
-    /// Publishes the earlier plain accesses to an atomic that comes into use once more, as accesses to it. Only
-    /// accesses to the allocator's memory are, because other memory may have been something else then.
+    /// Notes the first use of an atomic. The earlier plain accesses to its bytes are published once more, as accesses
+    /// to the atomic. This applies only to the allocator's memory, because other memory may have held another object
+    /// then.
     #[cold]
     pub(in super::super) fn atomic_in_use(&mut self, var: u32, address: usize, size: usize) {
         if !self.hears_of_memory() {
@@ -437,7 +439,7 @@ impl Runtime {
             return;
         }
         let record = self.monitors.listeners.record();
-        // A cell that was never accessed, or lies in a block, is no location.
+        // A cell that was never accessed, or that lies in a block, has no location of its own.
         if record.take_away(var) {
             let location = record.location(Memory::Var(var), current);
             self.tell_release(|_, after, record| Release {
@@ -469,7 +471,7 @@ impl Runtime {
 }
 
 impl Runtime {
-    /// Publishes the shared blocks whose counts no step has used. They have no variable.
+    /// Publishes the shared blocks whose reference counts were never used by a step. They have no variable.
     #[cold]
     #[inline(never)]
     pub(super) fn tell_untold_blocks(&mut self) {

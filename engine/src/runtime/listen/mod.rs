@@ -42,9 +42,9 @@ pub struct Reported {
     pub monitor: String,
     /// Its report.
     pub report: sdk::MonitorFinding,
-    /// The places that it names, as text; known at the end of the execution.
+    /// The places that it names, as text; filled in at the end of the execution.
     pub places: Vec<NamedPlace>,
-    /// The operations that it concerns and that are no events, as text; also known at the end of the execution.
+    /// The operations that it concerns and that are not events, as text; also filled in at the end of the execution.
     pub deeds: Vec<FindingDeed>,
 }
 
@@ -52,7 +52,7 @@ pub struct Reported {
 struct Listener {
     monitor: Box<dyn Monitor>,
     name: String,
-    /// Its interests; `NONE` once it is gone.
+    /// Its interests; `NONE` once it has panicked.
     interests: Interests,
     /// `true` if it is notified of plain memory when the execution has ended.
     afterwards: bool,
@@ -63,11 +63,11 @@ struct Listener {
 /// The interests that can be served after the execution.
 const MEMORY: Interests = Interests::DATA_ACCESSES.and(Interests::ALLOCATIONS);
 
-/// The largest number of events of plain memory that are kept before monitors are notified.
+/// The maximum number of events of plain memory that are kept before monitors are notified.
 const LOG_MAX: usize = 1 << 16;
 
 impl Listener {
-    /// Returns `true` if it wants this at once.
+    /// Returns `true` if it must be notified of this at once.
     #[inline]
     fn wants(&self, what: Interests) -> bool {
         self.interests.intersects(what) && !(self.afterwards && MEMORY.intersects(what))
@@ -88,8 +88,8 @@ impl Listener {
 struct Audience {
     list: Vec<Listener>,
     said: Said,
-    /// The number of monitors that a call which was broken off has already reached, with the panic of the last of them if
-    /// it panicked.
+    /// After a call that was interrupted: the number of monitors that it had reached, and the panic of the last of them
+    /// if it panicked.
     told: usize,
     panic: Option<String>,
 }
@@ -98,7 +98,7 @@ struct Audience {
 #[derive(Default)]
 struct Said {
     reports: Vec<sdk::MonitorFinding>,
-    /// The happens-before order of the execution, as far as monitors have asked for it.
+    /// The happens-before order of the execution, computed up to the last request for it.
     order: sdk::HappensBefore,
 }
 
@@ -109,13 +109,14 @@ pub struct Listeners {
     monitors: Option<Box<Audience>>,
     /// The execution so far, as monitors see it; created when first needed.
     record: Option<Box<Record>>,
-    /// The operations on plain memory that monitors were not notified of yet; and `true` if any wants them afterwards.
+    /// The operations on plain memory that monitors were not notified of yet.
     log: Log,
+    /// `true` if a monitor wants the log when the execution has ended.
     keeps_log: bool,
     /// `true` if a monitor wants to be notified of plain memory at once.
     tells_at_once: bool,
     /// `true` if a monitor has panicked in the current call.
-    anybody_gone: bool,
+    any_gone: bool,
     /// The findings of the current execution.
     pub reported: Vec<Reported>,
     /// The names of variables that monitors have asked for.
@@ -196,7 +197,7 @@ impl Listeners {
     /// Puts the monitors back after a call.
     #[inline(always)]
     fn put_back(&mut self, audience: Box<Audience>) {
-        // There are none: nothing is dropped.
+        // The slot was empty, so there is no old value to drop.
         std::mem::forget(self.monitors.replace(audience));
     }
 
@@ -214,7 +215,7 @@ impl Listeners {
             }));
         if let Some(panic) = panic {
             (listener.gone, listener.interests) = (true, Interests::NONE);
-            self.anybody_gone = true;
+            self.any_gone = true;
             self.reported.push(panicked(&listener.name, callback, &panic));
         }
     }
@@ -226,7 +227,7 @@ impl Listeners {
 }
 
 impl Runtime {
-    /// Has the record contain all visible operations so far.
+    /// Adds all visible operations so far to the record.
     #[inline(always)]
     fn catch_up(&mut self) {
         if self.memory.event_stores().is_some() {
@@ -293,8 +294,8 @@ impl Runtime {
                 .hear(&mut audience, next - 1, callback, called.err());
         }
         self.monitors.listeners.put_back(audience);
-        if self.monitors.listeners.anybody_gone {
-            self.monitors.listeners.anybody_gone = false;
+        if self.monitors.listeners.any_gone {
+            self.monitors.listeners.any_gone = false;
             self.monitors.listening = self.monitors.listeners.interests();
         }
     }
@@ -414,8 +415,8 @@ impl Runtime {
         });
     }
 
-    /// Notes the tasks that can take the next step, and those that have not ended and cannot. With `at_point`, it is at a
-    /// schedule point.
+    /// Notes the tasks that can take the next step, and those that cannot although they have not ended. With
+    /// `at_point`, the step is at a schedule point.
     fn note_sets(&mut self, at_point: bool) {
         let Runtime {
             monitors,
@@ -432,8 +433,7 @@ impl Runtime {
             }
         }
         sets.disabled.subtract(&sets.enabled);
-        // What was decided before this step was about this step, and nothing is decided before the next one unless it is
-        // told again.
+        // The last decision was about this step. The next step has none yet, unless there is another schedule point.
         sets.held_back.copy_from(ready.held_back());
         ready.forget_held_back();
     }
@@ -444,7 +444,7 @@ impl Runtime {
         self.tell_point_before(self.tasks[current].pending.access);
     }
 
-    /// Notifies the monitors that the current task comes to this operation next.
+    /// Notifies the monitors that the current task is about to perform this operation.
     pub(super) fn tell_point_before(&mut self, access: Access) {
         if self.monitors.listening.intersects(Interests::ENABLED_SETS) {
             self.note_sets(true);
@@ -481,7 +481,7 @@ impl Runtime {
         }
     }
 
-    /// Notifies those monitors of a schedule point that were not notified because one before them had something to say.
+    /// Notifies the remaining monitors of a schedule point, after one of them reported something or panicked.
     #[cold]
     #[inline(never)]
     fn tell_point_further(&mut self, next: &SchedulePoint) {
@@ -553,8 +553,8 @@ impl Runtime {
         is_done
     }
 
-    /// Notifies the monitors of an access to two variables; or of one to a single variable those that were not notified
-    /// because one before them had something to say.
+    /// Notifies the monitors of an access to two variables. For an access to one variable, notifies the remaining
+    /// monitors after one of them reported something or panicked.
     #[cold]
     #[inline(never)]
     fn tell_access_otherwise(&mut self) {
@@ -582,10 +582,10 @@ impl Runtime {
     }
 }
 
-/// Returns the finding that a monitor panicked.
+/// Returns the finding for a monitor that panicked.
 fn panicked(monitor: &str, callback: &str, panic: &str) -> Reported {
     let message = format!(
-        "the monitor `{monitor}` panicked in {callback} {panic}; it is told nothing more, so what it looks for may be missed"
+        "the monitor `{monitor}` panicked in {callback} {panic}; it is not called any more, so findings of its kind may be missed"
     );
     Reported {
         monitor: "engine".into(),

@@ -8,11 +8,11 @@ pub(in super::super) struct Monitors {
     /// The interests of the monitors; `NONE` costs one test per operation.
     pub(in super::super) listening: Interests,
     pub(in super::super) listeners: Listeners,
-    /// `true` if accesses to plain memory need any treatment.
+    /// `true` if accesses to plain memory have to be handled at all.
     pub(in super::super) watches_memory: bool,
-    /// `true` if all they need is to be logged.
+    /// `true` if they only have to be logged.
     pub(in super::super) logs_only: bool,
-    /// `true` if the current task was given pointers into cells since its last event; and those pointers.
+    /// `true` if the current task was given pointers into cells since its last event.
     pub(in super::super) pointers_out: bool,
     pub(in super::super) pointers: Pointers,
     /// The accesses by address that monitors need not be notified of yet.

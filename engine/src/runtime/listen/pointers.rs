@@ -5,7 +5,7 @@
 //! operations a task runs alone. So a difference was made by this task, after its last event: it is published as a
 //! write. Without a difference the pointer counts as a read.
 //!
-//! Misses: a write that leaves every byte unchanged, or lies behind the first [`COMPARED_MAX`] bytes; and accesses
+//! Misses: a write that leaves every byte unchanged, or lies beyond the first [`COMPARED_MAX`] bytes; and accesses
 //! through the pointer after the task's next visible operation, or after the task has asked for [`OUT_MAX`] other
 //! pointers.
 
@@ -13,11 +13,11 @@ use super::super::Runtime;
 use super::memory::{DataAccess, Does};
 use std::mem::MaybeUninit;
 
-/// The number of bytes of a value that are compared: more would cost more than it finds.
+/// The maximum number of bytes of a value that are compared. More would cost time and find little.
 const COMPARED_MAX: usize = 4096;
 
-/// The largest number of pointers that are watched at a time. When a task asks for more, it has mostly used those
-/// before.
+/// The maximum number of pointers that are watched at a time. When a task asks for more, it has usually finished with
+/// the earlier ones.
 const OUT_MAX: usize = 32;
 
 /// A pointer that was given out, with a copy of its target.
@@ -105,7 +105,7 @@ impl Runtime {
         }
     }
 
-    /// Does the same for pointers to these bytes, which are accessed otherwise or no longer exist.
+    /// Does the same for pointers to these bytes, because the bytes are accessed in another way or no longer exist.
     pub(super) fn look_at_pointers_to(&mut self, address: usize, size: usize) {
         while let Some((access, changed)) = self.monitors.pointers.take_at(address, size) {
             if changed {
@@ -123,23 +123,24 @@ impl Runtime {
 }
 
 pub(in super::super) mod probe {
-    //! Reading of memory that may be gone: a cell can be moved, and its memory freed, while a pointer to it is watched.
+    //! Reading of memory that may be unmapped: a cell can be moved, and its memory freed, while a pointer to it is
+    //! watched.
 
     use std::mem::MaybeUninit;
 
-    /// The result of the comparison if the memory is gone.
+    /// The result of the comparison if the memory is unmapped.
     #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
     pub(in crate::runtime) const GONE: usize = 2;
 
-    /// Returns `true` if the memory at this address holds other bytes than these; `false` if it is gone.
+    /// Returns `true` if the memory at this address holds other bytes than these; `false` if it is unmapped.
     pub(super) fn differs(address: usize, copy: &[MaybeUninit<u8>]) -> bool {
-        // SAFETY: the copy has this many bytes. The memory at the address may be gone: then the signal handler, which
-        // is installed while an exploration runs, lets the function return `GONE`.
+        // SAFETY: the copy has this many bytes. The memory at the address may be unmapped. Then the signal handler,
+        // which is installed while an exploration runs, makes the function return `GONE`.
         unsafe { compare(address, copy.as_ptr(), copy.len()) == 1 }
     }
 
-    /// Returns 1 if the two differ, and 0 otherwise. Reads from the lowest address on, eight bytes at a time as long as
-    /// there are as many, and keeps nothing on the stack.
+    /// Returns 1 if the two differ, and 0 otherwise. Reads upwards from the lowest address, eight bytes at a time while
+    /// that many are left, and keeps nothing on the stack.
     #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
     #[unsafe(naked)]
     unsafe extern "C" fn compare(address: usize, copy: *const MaybeUninit<u8>, len: usize) -> usize {
@@ -192,7 +193,7 @@ pub(in super::super) mod probe {
         );
     }
 
-    /// Compares as above. If no signals are caught, the memory is trusted to be there.
+    /// Compares as above. Where no signals are caught, the memory is assumed to be mapped.
     #[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
     unsafe fn compare(address: usize, copy: *const MaybeUninit<u8>, len: usize) -> usize {
         let now = std::ptr::with_exposed_provenance::<u8>(address);

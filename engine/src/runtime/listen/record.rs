@@ -42,7 +42,7 @@ pub(super) struct Place {
     pub(super) is_atomic: bool,
 }
 
-/// The memory of a variable. Data of an earlier execution than the current one does not count.
+/// The memory of a variable. Data from an earlier execution does not count.
 #[derive(Clone, Copy, Default)]
 struct VarMemory {
     /// The execution in which it was put there; 0 if it is no longer there.
@@ -97,7 +97,7 @@ impl Memories {
     }
 }
 
-/// The last event of a task before some moment, of which only the index and the place in the source matter.
+/// The last event of a task before some moment: its index and its place in the source.
 #[derive(Clone, Copy)]
 pub(super) struct LastEvent {
     pub(super) index: u32,
@@ -121,7 +121,7 @@ pub(super) struct Raw {
     pub(super) told: DataVarAccess,
 }
 
-/// The events of the current execution. Everything is computed only when needed.
+/// The events of the current execution as monitors see them. Everything is computed only when needed.
 #[derive(Default)]
 pub(super) struct Record {
     sites: SiteNumbers,
@@ -143,8 +143,8 @@ pub(super) struct Record {
     /// Plain accesses by address, for atomics that are not in use yet.
     pub(super) raw: Vec<Raw>,
     accesses: Repeated<SyncVarAccess>,
-    /// For the first accesses, and those of the execution before, the kind of each and of all before it. The others
-    /// follow when they are asked for.
+    /// For each access, its kind and those of all accesses before it. The list is extended on request; entries for
+    /// accesses that equal those of the previous execution are kept.
     ops: RefCell<Vec<SyncVarOps>>,
     /// The tasks that could take each step.
     pub(super) sets: Sets,
@@ -277,8 +277,8 @@ impl Record {
         (self.memories.used, self.memories.added)
     }
 
-    /// Takes the first locations of the execution before, of which there are this many. None must be in use, and none
-    /// may have been added since.
+    /// Reuses this many of the first locations of the previous execution. None must be in use, and none may have been
+    /// added since.
     pub(super) fn take_locations_again(&mut self, locations: usize) {
         debug_assert!(self.memories.used == 0 && locations <= self.memories.list.len());
         self.memories.used = locations;
@@ -564,7 +564,7 @@ impl Record {
 }
 
 impl Runtime {
-    /// Has monitors' record contain all events so far, with their stores.
+    /// Adds all events so far to the monitors' record, with their stores.
     #[cold]
     #[inline(never)]
     pub(super) fn catch_up_by_model(&mut self) {
@@ -601,7 +601,7 @@ fn listed(tasks: &TaskSet) -> Vec<TaskId> {
     tasks.iter().map(TaskId).collect()
 }
 
-/// Returns the two variables of an operation that works on a second one, which monitors are notified of as well.
+/// Returns both variables of an operation on two variables, of which monitors are notified as well.
 pub(super) fn aggregate(access: &SyncVarAccess) -> Option<[SyncVar; 2]> {
     match access.op {
         SyncVarOp::CondvarWait => Some([access.var, access.other_var()]),

@@ -1,15 +1,15 @@
-//! Lists of what an execution does. The next execution mostly begins with the same entries.
+//! Lists of the things that an execution does. The next execution usually begins with the same entries.
 
 /// A list whose entries stay when the next execution begins. They are compared with the new ones, and written only from
-/// the first difference on. So it is known how far two executions are alike, whatever chose the second: the search is
-/// not trusted.
+/// the first difference on. So the list knows how far two executions agree, without relying on what the search says
+/// about that.
 pub(super) struct Repeated<T> {
     /// The entries; those from `used` on belong to the execution before.
     entries: Vec<T>,
     used: usize,
-    /// The largest number of entries that may be as in the execution before.
+    /// The maximum number of entries that may be the same as in the previous execution.
     same: usize,
-    /// `true` if the execution has ended, and `entries` are all that it did.
+    /// `true` if the execution has ended, so that `entries` is complete.
     is_over: bool,
     is_whole: bool,
 }
@@ -37,7 +37,7 @@ impl<T: Copy + PartialEq> Repeated<T> {
         (self.used, self.is_over, self.is_whole) = (0, false, true);
     }
 
-    /// Adds the next entry. Returns `true` if it is as before.
+    /// Adds the next entry. Returns `true` if it is the same as in the previous execution.
     #[inline(always)]
     pub(super) fn push(&mut self, entry: T) -> bool {
         let as_before = self.expected().is_some_and(|known| *known == entry);
@@ -49,13 +49,13 @@ impl<T: Copy + PartialEq> Repeated<T> {
         as_before
     }
 
-    /// Returns the next entry if it is as before.
+    /// Returns the next entry of the previous execution, if everything was the same so far.
     #[inline(always)]
     pub(super) fn expected(&self) -> Option<&T> {
         self.entries.get(self.used)
     }
 
-    /// Returns the entries that follow if all are as before.
+    /// Returns all remaining entries of the previous execution, if everything was the same so far.
     #[inline(always)]
     pub(super) fn expected_entries(&self) -> &[T] {
         &self.entries[self.used..]
@@ -68,7 +68,7 @@ impl<T: Copy + PartialEq> Repeated<T> {
         self.used += entries;
     }
 
-    /// Adds entries, when the execution is known to differ from the one before, or there are none.
+    /// Adds entries when the execution already differs from the previous one, or if there are none.
     #[inline(always)]
     pub(super) fn push_all_new(&mut self, entries: impl ExactSizeIterator<Item = T>) {
         debug_assert!(self.used == self.entries.len() || entries.len() == 0);

@@ -1,4 +1,4 @@
-//! The tasks that could take each step of an execution, for monitors that ask for them.
+//! The tasks that were enabled at each step of an execution, for monitors that ask for them.
 
 use crate::record::TaskSet;
 
@@ -7,9 +7,9 @@ use crate::record::TaskSet;
 pub(super) struct StepSets {
     /// The tasks that could take it.
     pub(super) enabled: TaskSet,
-    /// The tasks that had not ended and could not.
+    /// The tasks that could not take it, although they had not ended.
     pub(super) disabled: TaskSet,
-    /// Those that could, and that fairness held back.
+    /// The tasks that could take it but were held back by fairness.
     pub(super) held_back: TaskSet,
     /// The number of the schedule point right before the step, from 1; 0 if there was none.
     pub(super) point: usize,

@@ -4,7 +4,7 @@ use crate::site::Site;
 use hashbrown::HashMap;
 use intermezzo_sdk::SiteId;
 
-/// The numbers of all places that were reached, the same in all executions.
+/// The numbers of all places that were reached. A place keeps its number in later executions.
 #[derive(Default)]
 pub(super) struct SiteNumbers {
     by_place: HashMap<Site, SiteId>,

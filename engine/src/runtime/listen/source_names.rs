@@ -1,7 +1,7 @@
 //! The names of variables in the source, for monitors that ask.
 //!
-//! A variable's name depends on the places where it was used so far. They are collected when a monitor asks for the first
-//! time in an execution, and each later question adds those since. Nothing is done for monitors that do not ask.
+//! A variable's name depends on the places where it was used so far. They are collected when a monitor first asks for a
+//! name in an execution, and each later request adds the new ones. Nothing is done for monitors that do not ask.
 
 use super::super::Runtime;
 use super::super::naming::site_name;
@@ -33,7 +33,7 @@ pub trait SourceNames {
 #[derive(Default)]
 pub(super) struct AskedNames {
     reader: Option<Box<dyn SourceNames + Send>>,
-    /// The execution of which the rest is.
+    /// The execution to which the other fields belong.
     epoch: u64,
     /// The number of accesses whose places are known.
     accesses: usize,
@@ -44,7 +44,7 @@ pub(super) struct AskedNames {
 }
 
 impl AskedNames {
-    /// Adds the places of the accesses since the last question.
+    /// Adds the places of the accesses since the last request.
     fn catch_up(&mut self, epoch: u64, record: &Record) {
         if self.epoch != epoch {
             self.epoch = epoch;
@@ -86,7 +86,7 @@ pub(super) fn of(rt: &Runtime, record: &Record, asked: &RefCell<AskedNames>, var
         .filter_map(|&site| record.site(site))
         .map(site_name)
         .collect();
-    // The operation that is about to use it first.
+    // The first use may be an operation that has only been announced.
     let first = known.first_site.map(site_name);
     if let Some(first) = first.filter(|first| !sites.contains(first)) {
         sites.insert(0, first);

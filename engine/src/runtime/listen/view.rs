@@ -1,4 +1,4 @@
-//! The engine as a monitor sees it.
+//! The engine as a monitor's `Host`.
 
 use super::super::Runtime;
 use super::super::naming::{lineage, site_name, task_name, var_name};

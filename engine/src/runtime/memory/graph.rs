@@ -8,7 +8,7 @@ use intermezzo_sdk::SiteId;
 use std::collections::BTreeMap;
 
 impl Memory {
-    /// Returns the execution graph of these events, with the orderings that the program has; `None` without a model.
+    /// Returns the execution graph of these events, with the program's own orderings; `None` without a model.
     pub(in crate::runtime) fn graph(&self, events: &[Event]) -> Option<ExecutionGraph> {
         self.model.as_ref()?;
         let mut graph = ExecutionGraph {

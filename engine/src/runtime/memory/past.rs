@@ -1,12 +1,13 @@
-//! The past of each task, which tells the stale reads that no other order of the steps gives.
+//! The past of each task, which shows the stale reads that no other order of the steps leads to.
 //!
-//! Suppose that a load is stale, and that nothing in its past depends on the newer store. Then the load and its past can
-//! come before the newer store: the same execution graph, with one stale read less. A search that explores each order of dependent steps reaches that execution anyway. So it needs
-//! only those stale reads at which all newer stores are in the load's past, in the order of the trace.
+//! Suppose that a load is stale, and that nothing in its past depends on the newer store. Then the load and its past
+//! can be moved before the newer store, which gives the same execution graph with one stale read less. A search that
+//! explores each order of dependent steps reaches that execution anyway. So it needs only those stale reads at which
+//! all newer stores are in the load's past, in the order of the trace.
 //!
-//! A store that takes its place before newer ones is left out in fewer cases: only if the last operation on its variable
-//! is one of these newer stores, and is not in its past. It must not pass over loads, which would then read a store that
-//! is no longer the newest.
+//! A store that takes its place before newer ones is left out in fewer cases: only if the last operation on its
+//! variable is one of these newer stores, and is not in its past. It must not be moved past loads, which would then
+//! read a store that is not the newest.
 //!
 //! The past is known for tasks that have only used atomics, cloned handles, created tasks and joined them. After any
 //! other operation, and after reading what such a task wrote, everything counts as past, and nothing is left out. The
@@ -24,7 +25,7 @@ pub(super) struct Past {
     vars: Vec<[Reach; Class::ALL.len()]>,
 }
 
-/// Events, with all that comes before them.
+/// Events, with everything that comes before them.
 #[derive(Clone, Default)]
 struct Reach {
     clock: VectorClock,
@@ -58,7 +59,8 @@ impl Past {
         self.vars.iter_mut().flatten().for_each(Reach::clear);
     }
 
-    /// Returns `true` if the event comes before the next operation of the task in every order of the trace, or may do so.
+    /// Returns `true` if the event comes before the next operation of the task in every order of the trace, or may do
+    /// so.
     pub(super) fn has(&self, task: TaskId, event: EventId) -> bool {
         let reach = self.tasks.get(task.index());
         event.task == task || reach.is_some_and(|reach| reach.has_unknown || reach.clock.knows(event))

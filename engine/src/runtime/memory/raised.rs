@@ -1,4 +1,4 @@
-//! Orderings that are raised, for advice on orderings.
+//! Orderings that are raised, for suggestions of stronger orderings.
 
 use crate::memory_model::RaisedOrders;
 use crate::runtime::naming::site_name;
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 #[derive(Default)]
 pub(super) struct Raised {
     orders: RaisedOrders,
-    /// The names of the places of operations, by word. To make one takes long.
+    /// The names of the places of operations, by word. They are expensive to make.
     names: BTreeMap<usize, String>,
     /// The orderings that the program itself gives to the raised operations of this execution, by event and kind.
     own: BTreeMap<(EventId, u32), MemoryOrder>,
@@ -24,7 +24,7 @@ impl Raised {
         }
     }
 
-    /// `true` if no ordering is raised.
+    /// Returns `true` if no ordering is raised.
     pub(super) fn is_empty(&self) -> bool {
         self.orders.is_empty()
     }

@@ -1,25 +1,25 @@
-//! Plain memory of code that was not written for the engine, and the atomics that are std's own there: accesses by address.
+//! Accesses by address in code that was not written for the engine: to plain memory, and to std's own atomics.
 //!
-//! Such code is compiled with LLVM's pass for its thread sanitizer, which puts a call in the place of each operation on an
-//! atomic and, if plain memory is to be watched, in front of each access to memory that may be shared. The functions that it
-//! calls are ours (`watch::callbacks`). They publish the accesses as the look-alikes of cells do, and so races make schedule
-//! points. The place of an access is the address of its
-//! instruction, and is looked up when a text names it.
+//! Such code is compiled with LLVM's pass for its thread sanitizer. The pass replaces each operation on an atomic by a
+//! call and, if plain memory must be watched, inserts a call before each access to memory that may be shared. The
+//! engine defines the functions that are called (`watch::callbacks`). They publish the accesses as the look-alikes of
+//! cells do, so places of races become schedule points. The place of an access is the address of its instruction, and
+//! is looked up when a text names it.
 //!
-//! - **Code of ours does not count.** A look-alike is generic, so its code is compiled into the crates that use it, and
-//!   the pass sees it, too. What it does to its own state is ordered by the engine and by nothing else. So the place of
-//!   each access says to whom it belongs (`watch::places`): the first function, from the innermost outwards, that is
-//!   not std's. While the engine itself runs, the gate of the arena is closed, and nothing is looked up.
-//! - **Memory** counts if it is of the arena, a static, or on the stack of a task. Other memory may be freed and used
-//!   again in an execution, and nothing orders the two uses.
-//! - **A block that is freed** is written to, in front of that, and so is one that `realloc` may move.
-//! - **The atomics of std** that are left in such code are the counts of `Arc`. They are recorded, and order what they order.
-//!   With `arc_counts` in the environment they are schedule points. Until the test has created a task, all is ordered anyway,
-//!   and they are not recorded.
+//! - **Code of intermezzo does not count.** A look-alike is generic, so its code is compiled into the crates that use
+//!   it, and the pass handles it, too. Its accesses to its own state are ordered only by the engine. So the owner of
+//!   each access is determined (`watch::places`): it is the first function, from the innermost outwards, that is not
+//!   std's. While the engine itself runs, the gate of the arena is closed, and nothing is looked up.
+//! - **Memory** counts if it is in the arena, in a static, or on the stack of a task. Other memory may be freed and
+//!   used again in an execution, and nothing orders the two uses.
+//! - **A block that is freed** counts as written just before, and so does one that `realloc` may move.
+//! - **The atomics of std** that are left in such code are the counts of `Arc`. They are recorded, with the order that
+//!   they establish. With `arc_counts` in the environment they are schedule points. Until the test has created a task,
+//!   everything is ordered anyway, and they are not recorded.
 //!
-//! Blind spots: code that was compiled without the pass, such as std's own that is not generic, C, and inline
-//! assembly; the end of a block behind its first 4 KiB; code in which the frame pointers lead nowhere, if std's
-//! functions alone are known of it.
+//! Blind spots: code that was compiled without the pass, such as std's own that is not generic, C, and inline assembly;
+//! the end of a block beyond its first 4 KiB; code without valid frame pointers, if the debug information shows only
+//! functions of std.
 
 #[cfg(all(
     feature = "unmodified",
@@ -72,16 +72,16 @@ pub(super) fn freed(_: usize, _: usize) {}
 /// `true` if the test binary was compiled with the calls for atomics.
 static COUNTED: AtomicBool = AtomicBool::new(false);
 
-/// `true` if it was compiled with those for plain memory, too.
+/// `true` if it was compiled with the calls for plain memory, too.
 static WATCHED: AtomicBool = AtomicBool::new(false);
 
-/// Returns `true` if accesses to plain memory are seen, though the code was not written for the engine.
+/// Returns `true` if accesses to plain memory are watched in code that was not written for the engine.
 pub fn is_memory_watched() -> bool {
     WATCHED.load(Relaxed)
 }
 
-/// Returns `true` if all that orders accesses is seen. In code that was not written for the engine, the counts of std's
-/// `Arc` order some, too.
+/// Returns `true` if everything that orders accesses is observed. In code that was not written for the engine, the
+/// counts of std's `Arc` order accesses, too.
 pub fn is_order_seen() -> bool {
     !is_laid_over_std() || COUNTED.load(Relaxed) && arena::is_available()
 }

@@ -93,7 +93,7 @@ impl Coroutine {
     /// # Safety
     /// `to` is fresh or suspended, and is not moved.
     pub(in super::super) unsafe fn enter(_: *mut WorkerContext, to: *mut Coroutine) -> Back {
-        // SAFETY: as the caller says. Nothing else accesses this field meanwhile.
+        // SAFETY: as the caller says. Nothing else accesses this field in the meantime.
         let coroutine =
             unsafe { (*to).coroutine.as_mut() }.expect("a coroutine is there until it is released");
         match coroutine.resume(()) {

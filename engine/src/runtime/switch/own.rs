@@ -181,11 +181,11 @@ extern "C" fn land(worker_context: *const WorkerContext) -> ! {
     let mut nowhere = 0;
     // SAFETY: the worker is suspended there, as the caller of `divert` guarantees.
     unsafe { swap(&raw mut nowhere, (*worker_context).stack_pointer) };
-    unreachable!("nobody has the stack pointer")
+    unreachable!("the stack pointer is not kept, so nothing can switch back to it")
 }
 
-/// Saves this context in `*save` and continues at `to`; returns when this context is resumed. Inline, so that the
-/// compiler saves just what it needs, and each place has its own jump to predict.
+/// Saves this context in `*save` and continues at `to`; returns when this context is resumed. Inlined, so that the
+/// compiler saves only what it needs, and the processor predicts the jump of each call site separately.
 ///
 /// # Safety
 /// `to` is the pointer that `swap` saved last for a context, or the frame of a fresh one; it belongs to this thread.
@@ -218,7 +218,7 @@ unsafe fn swap(save: *mut usize, to: usize) {
     // SAFETY: as above. The link register is cleared for a fresh context, because it has no caller.
     #[cfg(target_arch = "aarch64")]
     unsafe {
-        // (`clobber_abi` has all of the vector registers, though a call would preserve a half of some.)
+        // `clobber_abi` covers all vector registers, although a call would preserve a half of some.
         std::arch::asm!(
             "sub sp, sp, #32",
             "adr x2, 2f",

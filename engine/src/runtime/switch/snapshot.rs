@@ -108,9 +108,9 @@ extern "C" fn note(runtime: *mut Runtime, from: *const u64) {
         let to = rt.tasks.fiber(rt.tasks.running()).coroutine().top();
         let words = (to - from.addr()) / size_of::<u64>();
         rt.tasks.note_compared(to - from.addr());
-        // The words from the saved registers to the top of the stack are mapped, and nothing writes to them meanwhile. The
-        // program has never written some of them: dead slots and padding. They are only passed to functions of the C
-        // library, and the compiler cannot see where they come from.
+        // The words from the saved registers to the top of the stack are mapped, and nothing writes to them in the
+        // meantime. The program has never written some of them: dead slots and padding. They are only passed to
+        // functions of the C library, and the compiler cannot see where they come from.
         let is_same = |known: &[u64]| {
             // SAFETY: as above. `known` has as many bytes.
             unsafe { libc::memcmp(known.as_ptr().cast(), from.cast(), size_of_val(known)) == 0 }
@@ -132,8 +132,8 @@ extern "C-unwind" fn go_on(runtime: *mut Runtime, op: SyncVarOp, site: Site) {
     clear_below();
 }
 
-/// Clears the words of the stack that the engine has used for the yield. A function that the loop calls may return them
-/// as the part of a value that is not initialised, and the first round would not have had them there.
+/// Clears the words of the stack that the engine has used for the yield. Otherwise a function that the loop calls could
+/// return them as the uninitialised part of a value, in which the first round had other bytes.
 #[inline(never)]
 fn clear_below() {
     let words = [0_u64; BELOW / size_of::<u64>()];

@@ -3,15 +3,17 @@
 //!
 //! One thread of the process inspects all workers periodically. It reads the number of executions that a worker has
 //! begun, which costs the worker one store per execution. If the number stays the same, it sends a signal to the
-//! worker's thread. The handler (`signal.rs`) reports the progress of the execution, and its position: so a visible
-//! operation costs nothing. If there is no progress for long enough, the handler ends the task as a crash would, and a
-//! finding names the place (`place.rs`).
+//! worker's thread. The handler (`signal.rs`) reports the progress of the execution, and its position. So a visible
+//! operation costs nothing extra. If there is no progress for long enough, the handler ends the task as a crash would,
+//! and a finding names the place (`place.rs`).
 //!
-//! Time is counted in inspections, a fixed time apart: a process that was stopped, by a debugger or because the machine
-//! slept, has not hung. Neither has a task that is able to run and gets no processor (`thread.rs`).
+//! Time is counted in inspections, which are a fixed time apart. So a process that was stopped, by a debugger or
+//! because the machine slept, does not count as hanging. Neither does a task that could run and gets no processor
+//! (`thread.rs`).
 //!
-//! A signal ends some system calls that wait, such as `epoll_wait`, and a program that calls again makes progress for ever.
-//! So a thread in one of them gets none: it is blocked for as long as the kernel counts no change of its processor.
+//! A signal interrupts some system calls that wait, such as `epoll_wait`, and a program that repeats the call would
+//! seem to make progress for ever. So a thread in one of them gets no signal: it counts as blocked for as long as the
+//! kernel counts no context switch of it.
 //!
 //! Blind spots: a thread that blocks the signal; a hang between executions, in a strategy or a monitor. Works where
 //! crashes are caught (`crash.rs`); elsewhere a task that hangs is not ended.
@@ -22,10 +24,10 @@
     any(target_arch = "x86_64", target_arch = "aarch64")
 ))]
 mod place;
-/// The place of a task that has no name, because what reads names from debugging information is left out.
+/// The place of a task, which has no name because the code that reads debugging information is left out.
 #[cfg(not(feature = "hang-places"))]
 mod place {
-    /// Says so.
+    /// Returns the text that says so.
     #[allow(dead_code, reason = "for systems with a watchdog")]
     pub(super) fn common(_: &[Vec<usize>]) -> Option<String> {
         Some("a function that is not named, because intermezzo's feature `hang-places` is off".to_owned())
@@ -43,7 +45,7 @@ use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, AtomicUsize, Ordering::
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// The largest number of frames of a stack that are inspected, from the innermost.
+/// The maximum number of frames of a stack that are inspected, from the innermost.
 const FRAMES_MAX: usize = 128;
 
 /// A task that was ended because it did nothing visible for too long.
@@ -70,7 +72,7 @@ pub enum Doing {
     Blocked,
 }
 
-/// The signs of life of a worker.
+/// The data by which a worker is watched: its current execution, and the communication with the signal handler.
 pub(crate) struct Pulse {
     /// The current execution; 0 if there is none.
     execution: AtomicU64,
@@ -131,12 +133,12 @@ impl Watched {
             outsiders: Outsiders::new(),
         });
         watch(&pulse);
-        // The watchdog's own thread is one of them.
+        // The watchdog's own thread exists by now, so it is among them.
         pulse.outsiders.know(threads());
         Watched(pulse)
     }
 
-    /// Returns its signs of life.
+    /// Returns the data by which it is watched.
     #[inline]
     pub(super) fn pulse(&self) -> &Pulse {
         &self.0
@@ -204,10 +206,10 @@ mod watcher {
     /// The time between two inspections.
     const LOOK: Duration = Duration::from_millis(50);
 
-    /// The number of inspections without a new execution before a worker is asked for its progress.
-    const LOOKS_UNASKED: u32 = 4;
+    /// The number of inspections without a new execution before the first signal is sent.
+    const LOOKS_UNSIGNALLED: u32 = 4;
 
-    /// The number of samples of the stack of a task that hangs: in a loop, all have the loop in common.
+    /// The number of samples of the stack of a task that hangs. In a loop, all of them have the loop in common.
     const SAMPLES: usize = 8;
 
     /// The number of attempts to end a task that uses the allocator each time.
@@ -218,10 +220,10 @@ mod watcher {
         pulse: Arc<Pulse>,
         execution: u64,
         progress: u64,
-        /// The number of inspections since it changed, and its processor time at that moment.
+        /// The number of inspections since its progress changed, and the state of its thread at that moment.
         looks: u32,
         since: thread::State,
-        /// The wait that it was in, if a signal would have ended it, and the number of inspections since.
+        /// The wait that it was in, if a signal would have interrupted it, and the number of inspections since then.
         wait: Option<thread::Wait>,
         waits: u32,
     }
@@ -276,13 +278,13 @@ mod watcher {
     /// The number of workers.
     static WORKERS: AtomicUsize = AtomicUsize::new(0);
 
-    /// Returns `true` if a worker is watched: an execution may be under way.
+    /// Returns `true` if a worker is watched, so that an execution may be running.
     #[inline]
     pub(in super::super) fn any_worker() -> bool {
         WORKERS.load(Relaxed) != 0
     }
 
-    /// Returns the threads of the process that are no workers.
+    /// Returns the threads of the process that are not workers.
     pub(in super::super) fn threads() -> Vec<i32> {
         let mut threads = thread::all();
         let watch = WATCH.lock().unwrap_or_else(PoisonError::into_inner);
@@ -301,7 +303,7 @@ mod watcher {
         thread::state(thread).runs
     }
 
-    /// Calls a function for the workers, unless this thread is a worker's: such a one uses objects during teardown.
+    /// Calls a function for the workers, unless this thread is a worker's, which may use objects during teardown.
     #[cold]
     fn with_workers(f: impl FnOnce(&[Seen])) {
         let watch = WATCH.lock().unwrap_or_else(PoisonError::into_inner);
@@ -379,11 +381,11 @@ mod watcher {
             return None;
         }
         if signal::is_under_way(pulse) {
-            // Another order would take the place of this one, and the call that it ends would return to the task.
+            // Another order would replace this one, and the interrupted call would then return to the task.
             return None;
         }
         seen.looks += 1;
-        let asked = LOOKS_UNASKED.min((pulse.limit.as_millis() / LOOK.as_millis()) as u32 / 2);
+        let asked = LOOKS_UNSIGNALLED.min((pulse.limit.as_millis() / LOOK.as_millis()) as u32 / 2);
         if seen.looks < asked {
             return None;
         }
@@ -393,12 +395,12 @@ mod watcher {
                     seen.waits += 1;
                     return (LOOK * seen.waits >= pulse.limit).then(|| Arc::clone(&seen.pulse));
                 }
-                // Such waits follow each other: the thread is asked at every second inspection.
+                // Another wait follows the last one: a signal is sent at every second inspection.
                 Some(_) => seen.wait = None,
                 None => {
                     (seen.wait, seen.waits) = (Some(wait), 0);
                     if seen.looks == asked {
-                        // It is still to be asked for the first time.
+                        // The first signal has not been sent yet.
                         seen.looks -= 1;
                     }
                     return None;
@@ -431,15 +433,16 @@ mod watcher {
         frames.iter().map(|frame| frame.load(Relaxed)).collect()
     }
 
-    /// Ends a task that waits in a system call that signals end, and reports its place. The signal that asks for the place
-    /// ends the call, so it ends the task, too: the task would take what the call then returns for an error.
+    /// Ends a task that waits in a system call that signals interrupt, and reports its place. The signal that asks for
+    /// the place interrupts the call, so it also ends the task: the task would mistake the call's result for an error.
     ///
-    /// A thread gets a signal when it next has a processor, and a debugger may hold it back. So the order holds until it is
-    /// carried out. If the signal came before the call, the next inspection finds the same wait, and gives the order again.
+    /// A thread gets a signal when it next has a processor, and a debugger may hold it back. So the order stays in
+    /// force until it is carried out. If the signal came before the call, the next inspection finds the same wait, and
+    /// gives the order again.
     fn end_wait(pulse: &Pulse, wait: thread::Wait) {
         // The worker waits for this lock when it has ended the task.
         let mut hang = pulse.hang.lock().unwrap_or_else(PoisonError::into_inner);
-        // It is there before the signal, which may come later than an answer is waited for.
+        // The data is set before the signal is sent, because the task may end after the wait for an answer is over.
         let reported = hang.insert(Hang {
             limit: pulse.limit,
             doing: Doing::Blocked,
@@ -490,7 +493,7 @@ mod watcher {
             } else {
                 Order::End
             };
-            // If there is nothing to answer, the task is gone.
+            // If there are no frames, or there was progress, the task has ended or does not hang.
             let ended = signal::give(pulse, order)
                 && (pulse.frames_len.load(Acquire) == 0 || pulse.progress.load(Relaxed) != progress);
             if ended {

@@ -1,12 +1,12 @@
 //! The place of a task, by samples of its stack: the innermost function of the program that is in all of them.
 //!
-//! Samples of a loop differ in the position in it, and in the functions that it calls at the moment. They have in
-//! common the function with the loop. So the same hang is named alike each time.
+//! Samples of a loop differ in the position in it, and in the functions that it is calling. They have the function with
+//! the loop in common. So the same hang gets the same name each time.
 
 use crate::call_stack::program::{Frame, resolve, shown};
 
-/// Returns the name of the innermost function that these stacks have in common, with its place if all of them are
-/// there. Code addresses come innermost first.
+/// Returns the name of the innermost function that these stacks have in common, with the line if it is the same in all
+/// of them. Code addresses come innermost first.
 pub(super) fn common(stacks: &[Vec<usize>]) -> Option<String> {
     let stacks: Vec<Vec<Frame>> = stacks.iter().map(|stack| resolve(stack)).collect();
     let (first, others) = stacks.split_first()?;

@@ -1,8 +1,8 @@
 //! The signal that asks a worker's thread for its progress, and that ends a task that hangs.
 //!
 //! The handler runs on the alternate stack of the thread. It allocates nothing and takes no lock. Code addresses are
-//! found by the unwinder, which takes no lock either since glibc 2.35; before, a thread that is just loading a library
-//! gives no answer.
+//! found by the unwinder, which takes no lock either since glibc 2.35; with an older version, a thread that is loading
+//! a library gives no answer.
 
 use super::super::crash::{Crash, instruction_pointer, is_in_ended_call, set, stack_pointer};
 use super::super::{Engine, Runtime};
@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 /// A signal that is ignored unless a handler is installed, and hardly ever used.
 const SIGNAL: c_int = libc::SIGURG;
 
-/// The longest time to wait for an answer: a thread that runs gives it at once.
+/// The longest time to wait for an answer. A running thread answers at once.
 const ANSWER: Duration = Duration::from_millis(500);
 
 /// An order for the handler.
@@ -31,12 +31,12 @@ pub(super) enum Order {
     End,
     /// End it in any case.
     EndAnyway,
-    /// End it, even if it has made progress, if it waits in a system call that this signal has ended. This order holds until
-    /// it is carried out or withdrawn.
+    /// End the task, even if it has made progress, if it waits in a system call that this signal has interrupted. This
+    /// order stays in force until it is carried out or withdrawn.
     EndWait,
 }
 
-/// The previous handler; written before ours is installed, and under the lock of the watchdog.
+/// The previous handler; written under the lock of the watchdog, before the new one is installed.
 static mut BEFORE: MaybeUninit<libc::sigaction> = MaybeUninit::uninit();
 
 /// The beginning and the end of the code of the allocator's library; empty if that is the program itself.
@@ -47,16 +47,16 @@ pub(super) fn install() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         find_allocator();
-        // The unwinder's first walk binds its functions, for which the alternate stack of the handler is too small where
-        // processors have many registers to save.
-        // SAFETY: nothing resolves addresses on this thread.
+        // The unwinder's first walk binds its functions, for which the alternate stack of the handler is too small
+        // where processors have many registers to save. SAFETY: nothing resolves addresses on this thread.
         unsafe { walk(|address| address != 0) };
     });
     // SAFETY: plain calls with valid pointers. `BEFORE` is used here and in `uninstall` only, both under one lock.
     unsafe {
         let mut ours: libc::sigaction = std::mem::zeroed();
         ours.sa_sigaction = on_signal as *const () as usize;
-        // The handler runs on the alternate stack, because a task's is small. System calls of the test are resumed.
+        // The handler runs on the alternate stack, because a task's stack is small. System calls of the test are
+        // resumed.
         ours.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_RESTART;
         libc::sigemptyset(&mut ours.sa_mask);
         libc::sigaction(SIGNAL, &ours, (&raw mut BEFORE).cast());
@@ -69,7 +69,7 @@ pub(super) fn uninstall() {
     unsafe { libc::sigaction(SIGNAL, (&raw const BEFORE).cast(), std::ptr::null_mut()) };
 }
 
-/// Returns `true` if a worker's thread has an order that holds.
+/// Returns `true` if a worker's thread has an order that is in force.
 pub(super) fn is_under_way(pulse: &Pulse) -> bool {
     pulse.order.load(Acquire) != 0
 }
@@ -110,7 +110,7 @@ unsafe extern "C" fn on_signal(_: c_int, _: *mut siginfo_t, context: *mut c_void
     let Some(engine) = Engine::of_thread() else { return };
     // SAFETY: the kernel passes a valid context to a handler with SA_SIGINFO.
     let context = unsafe { &mut *context.cast::<ucontext_t>() };
-    // SAFETY: `errno` is this thread's own; the value that the test was about to read stays.
+    // SAFETY: `errno` is this thread's own; it is restored, because the test may be about to read it.
     let errno = unsafe { *libc::__errno_location() };
     // SAFETY: the code that the signal interrupted does not continue, unless the runtime is only read.
     unsafe { engine.interrupt(|rt| answer(rt, context)) };
@@ -138,7 +138,7 @@ fn answer(rt: &mut Runtime, context: &mut ucontext_t) {
             true => order_is(Order::EndAnyway) || order_is(Order::End) && !inside,
             false => false,
         };
-        // The frames of a task that was ended are gone, but for one that waited: they tell where it did.
+        // The frames of a task that was ended are not needed, except for one that waited: they show the place.
         let ended = task.filter(|_| ends);
         if ended.is_some() != order_is(Order::EndWait) {
             pulse.frames_len.store(0, Relaxed);
@@ -158,10 +158,11 @@ fn sample(pulse: &Pulse, interrupted: usize) -> bool {
     let mut inside = allocator.contains(&interrupted);
     pulse.frames[0].store(interrupted, Relaxed);
     let mut len = 1;
-    // The handler's own frames come first. The code to which it returns may be in the allocator's library, so they do
-    // not count.
+    // The handler's own frames come first. They are skipped, because the code that returns from the handler may be in
+    // the allocator's library.
     let mut handlers = true;
-    // SAFETY: addresses are resolved elsewhere. A walk that the signal has interrupted has its state on its own stack.
+    // SAFETY: no addresses are resolved here. If the signal has interrupted a walk, that walk has its state on its own
+    // stack.
     unsafe {
         walk(|address| {
             if address == 0 {
@@ -185,7 +186,7 @@ fn sample(pulse: &Pulse, interrupted: usize) -> bool {
 /// Calls `each` with the code addresses on this stack, from the innermost, until it returns `false`.
 ///
 /// # Safety
-/// Nothing resolves addresses on this thread meanwhile.
+/// Nothing resolves addresses on this thread in the meantime.
 #[cfg(feature = "hang-places")]
 unsafe fn walk(mut each: impl FnMut(usize) -> bool) {
     // SAFETY: the caller guarantees it.
@@ -196,7 +197,7 @@ unsafe fn walk(mut each: impl FnMut(usize) -> bool) {
 /// that std links, as the crate `backtrace` does.
 ///
 /// # Safety
-/// Nothing resolves addresses on this thread meanwhile.
+/// Nothing resolves addresses on this thread in the meantime.
 #[cfg(not(feature = "hang-places"))]
 unsafe fn walk<F: FnMut(usize) -> bool>(mut each: F) {
     unsafe extern "C" {
@@ -212,7 +213,8 @@ unsafe fn walk<F: FnMut(usize) -> bool>(mut each: F) {
     const FAILURE: c_int = 9;
 
     unsafe extern "C" fn trace<F: FnMut(usize) -> bool>(context: *mut c_void, each: *mut c_void) -> c_int {
-        // SAFETY: the unwinder passes a frame, and the closure that it was given, which nothing else uses meanwhile.
+        // SAFETY: the unwinder passes a frame, and the closure that it was given, which nothing else uses in the
+        // meantime.
         let goes_on = unsafe { (*each.cast::<F>())(_Unwind_GetIP(context)) };
         if goes_on { NO_REASON } else { FAILURE }
     }
@@ -270,7 +272,7 @@ pub(super) fn ticks_per_second() -> u64 {
 }
 
 impl Runtime {
-    /// Returns the progress of the execution: another number after each operation.
+    /// Returns the progress of the execution, a number that changes with each operation.
     fn progress(&self) -> u64 {
         let cleared = u64::from(self.end.teardown) << 63;
         (self.record.steps << 32).wrapping_add(self.record.events.as_slice().len() as u64) | cleared

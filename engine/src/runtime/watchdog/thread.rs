@@ -3,8 +3,7 @@
 use std::fs;
 use std::time::Duration;
 
-/// The system calls that may wait for long, by number. Calls of the C library have the same names, but for some that it
-/// makes of newer ones.
+/// The system calls that may wait for long, by number, with the names of the corresponding functions of the C library.
 const CALLS: &[(libc::c_long, &str)] = &[
     (libc::SYS_futex, "futex"),
     (libc::SYS_read, "read"),
@@ -56,12 +55,12 @@ pub(super) fn name(call: i64) -> Option<&'static str> {
         .map(|(_, name)| *name)
 }
 
-/// `true` if this is the system call that waits for another thread: all locks of std use it.
+/// Returns `true` if this is the system call that waits for another thread: all locks of std use it.
 pub(super) fn waits_for_another(call: i64) -> bool {
     call == libc::SYS_futex
 }
 
-/// `true` if a signal ends this system call, even if its handler has others resumed: see signal(7).
+/// Returns `true` if a signal ends this system call, even if the signal's handler makes others resume: see signal(7).
 fn is_ended_by_signals(call: i64) -> bool {
     matches!(
         name(call),
@@ -74,7 +73,7 @@ fn is_ended_by_signals(call: i64) -> bool {
 pub(super) struct Wait {
     /// The number of the call.
     pub(super) call: i64,
-    /// The number of times that the thread has given up its processor: another one is another wait.
+    /// The number of times that the thread has given up its processor. If it changes, the wait is another one.
     switches: u64,
 }
 
@@ -102,7 +101,7 @@ pub(super) struct State {
     pub(super) used: Duration,
 }
 
-/// Returns the state of this thread of the process. A thread that is gone, or cannot be read, does not run.
+/// Returns the state of this thread of the process. A thread that has ended, or cannot be read, does not run.
 pub(super) fn state(thread: i32) -> State {
     let read = |what: &str| fs::read_to_string(format!("/proc/self/task/{thread}/{what}"));
     let Some((runs, ticks)) = read("stat").ok().and_then(|stat| parse(&stat)) else {
@@ -118,7 +117,7 @@ pub(super) fn state(thread: i32) -> State {
     }
 }
 
-/// Returns the threads of the process, as the kernel numbers them.
+/// Returns the kernel's numbers of the threads of the process.
 pub(super) fn all() -> Vec<i32> {
     let Ok(tasks) = fs::read_dir("/proc/self/task") else {
         return Vec::new();
@@ -127,7 +126,7 @@ pub(super) fn all() -> Vec<i32> {
     tasks.filter_map(number).collect()
 }
 
-/// Returns whether it runs, and its ticks on a processor, from a line described in proc(5).
+/// Returns `true` if the thread runs, and its ticks on a processor, from a line described in proc(5).
 fn parse(stat: &str) -> Option<(bool, u64)> {
     // The name before it may hold anything, parentheses too.
     let (_, fields) = stat.rsplit_once(") ")?;

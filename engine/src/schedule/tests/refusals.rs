@@ -5,8 +5,8 @@ use data_encoding::BASE64URL_NOPAD;
 use super::*;
 use crate::schedule::bits::BitWriter;
 
-/// Returns a thousand malformed texts: cut to every length, then flips, noise, other versions, other programs. Those of
-/// another program are well-formed.
+/// Returns a thousand texts that have to be refused: cut to every length, then with flipped bits, noise, other versions
+/// and other programs. Those of another program are well-formed.
 fn malformed(
     whole: &[Vec<u8>],
     other_version: impl Fn(usize) -> Vec<u8>,
@@ -39,9 +39,9 @@ fn malformed(
     texts
 }
 
-/// Returns the numbers of `texts` that are refused and that are still read as one of `originals`.
+/// Returns how many of `texts` are refused, and how many are still read as one of `originals`.
 ///
-/// Any other text is misread.
+/// It fails if any other text is accepted.
 fn refused<T: AsRef<[u8]>>(
     texts: &[T],
     originals: &[Schedule],
@@ -70,7 +70,7 @@ fn refused<T: AsRef<[u8]>>(
     (refused, unharmed)
 }
 
-/// Reads a token as a shell passes it, and checks that it is of the program of [`small`] or [`walk`].
+/// Reads a token as a shell passes it, and checks that it belongs to the program of [`small`] or [`walk`].
 fn read_token(text: &[u8]) -> Result<Schedule, ScheduleError> {
     let text = String::from_utf8_lossy(text);
     // Both ways of reading it must agree: as a token, and as the text that a user gives.
@@ -134,7 +134,7 @@ fn every_flipped_bit_is_found() {
         (344, 0)
     );
 
-    // One flip never turns one white space into another.
+    // Flipping one bit never turns one white space into another.
     let text = original.to_json(None);
     assert_eq!(
         refused(&flips(text.as_bytes()), &[original], read_file),
@@ -177,7 +177,7 @@ fn refusals_of_tokens_name_what_and_where() {
         let message = Schedule::from_token(text).expect_err("malformed").to_string();
         assert!(message.contains(expected), "{message}");
     }
-    // Whether what follows could be more of a token depends on the first byte of the checksum.
+    // It depends on the first byte of the checksum whether the rest could be a part of the token.
     let mut messages = (1..2_000).map(|steps| {
         let token = Schedule { steps, ..small() }.token();
         let longer = Schedule::from_token(&format!("{token}AAAA"));
@@ -282,7 +282,7 @@ fn refusals_of_paths_and_programs_say_what_to_give() {
     );
 }
 
-/// Returns a token with the contents that `write` gives it and the checksum of them.
+/// Returns a token with the contents that `write` writes, and their checksum.
 fn forged(write: impl FnOnce(&mut BitWriter)) -> String {
     let mut writer = BitWriter::default();
     write(&mut writer);
@@ -291,7 +291,7 @@ fn forged(write: impl FnOnce(&mut BitWriter)) -> String {
     format!("imz1.{}", BASE64URL_NOPAD.encode(&bytes))
 }
 
-/// Writes the contents of a token up to its choices: version 1, the usual environment, no name.
+/// Writes the contents of a token up to its choices: version 1, the default environment, no name.
 fn forged_header(writer: &mut BitWriter) {
     writer.bits(1, 8);
     writer.bits(0, 8);

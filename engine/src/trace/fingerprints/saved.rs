@@ -30,7 +30,7 @@ impl Saved for () {
 }
 
 impl<V: Saved> Fingerprints<V> {
-    /// Returns all fingerprints in order. A mark in front says whether some had no room.
+    /// Returns all fingerprints in order, after a mark that shows whether some had no room.
     pub fn saved(&self) -> String {
         let mut entries: Vec<(u128, V)> = Vec::with_capacity(self.count());
         for shard in &self.shards {

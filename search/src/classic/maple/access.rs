@@ -1,20 +1,19 @@
-//! The operations that are dependent accesses, and their static places.
+//! The operations that count as accesses, and their static places.
 //!
-//! Maple (Yu, Narayanasamy, Pereira, Pokam, OOPSLA 2012) knows accesses to memory, and the taking and releasing of
-//! locks. Here an access is a visible operation on an atomic, a lock, a reference count, a channel, a condition
-//! variable (waiting on it, and notifying), or on plain memory where that is a schedule point, or on a
-//! primitive of the test's own. Differs: condition
-//! variables and channels are accessed too, because bugs of Rust programs are often in just their order. Accesses to
-//! plain memory that are no schedule points do not count, because no task can be scheduled before them. Threads,
-//! barriers, parking and one-time initialisations only order ([`super::order`]).
+//! In Maple (Yu, Narayanasamy, Pereira, Pokam, OOPSLA 2012), accesses are accesses to memory, and the taking and
+//! releasing of locks. Here an access is a visible operation on an atomic, a lock, a reference count, a channel, a
+//! condition variable (waiting and notifying), plain memory where that is a schedule point, or a primitive defined by
+//! the test. Differs: condition variables and channels are included, because many bugs of Rust programs depend on just
+//! their order. Accesses to plain memory that are not schedule points do not count, because no task can be scheduled
+//! before them. Threads, barriers, parking and one-time initialisations only order other events ([`super::order`]).
 
 use hashbrown::HashMap;
 use intermezzo_engine::trace::{Lock, lock};
 use intermezzo_sdk::{Class, EventId, SyncVar, SyncVarAccess, SyncVarOp};
 use std::ops::Deref;
 
-/// Returns the word for an operation at its place: the same whether it succeeds or fails, so that it is known before it
-/// has happened. `None` if it is no access.
+/// Returns the word for an operation in the name of its place; `None` if it is not an access. The word is the same
+/// whether the operation succeeds or fails, so it is known before the operation has happened.
 pub(super) fn word(op: SyncVarOp) -> Option<&'static str> {
     use SyncVarOp::*;
     Some(match op {
@@ -36,11 +35,11 @@ pub(super) fn word(op: SyncVarOp) -> Option<&'static str> {
     })
 }
 
-/// One access of an execution: the effect of an event on one variable.
+/// An access of an execution: the effect of an event on one variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Access {
     pub task: u32,
-    /// The index of its event among those of its task, from 1.
+    /// The index of its event among those of its task, counted from 1.
     pub index: u32,
     pub var: u32,
     /// The place, by its number in [`Places`].
@@ -55,11 +54,10 @@ impl Access {
         self.var == other.var && !self.class.commutes(other.class)
     }
 
-    /// Returns `true` if `next`, of another task, can depend on this one with nothing between them that depends on
-    /// both.
+    /// Returns `true` if `next` is of another task and can directly depend on this access.
     ///
-    /// Of two operations on a lock those are a release and a taking: other operations of two tasks on it are never
-    /// adjacent.
+    /// Two operations on a lock have to be a release and a taking, because other operations of two tasks on a lock are
+    /// never adjacent.
     pub(crate) fn leads_to(&self, next: &Access) -> bool {
         let locks = match (self.lock, next.lock) {
             (Lock::No, _) | (_, Lock::No) => true,
@@ -68,7 +66,7 @@ impl Access {
         self.task != next.task && locks && self.depends(next)
     }
 
-    /// Returns the access of the same event to the mutex that it releases, if there is one.
+    /// Returns the access of the same event to the mutex that it releases, if it does.
     #[inline(always)]
     pub(super) fn released(&self, mutex: SyncVar) -> Option<Access> {
         (mutex != SyncVar::NONE).then_some(Access {
@@ -79,7 +77,7 @@ impl Access {
         })
     }
 
-    /// Returns the access of a task's event to its own variable.
+    /// Returns the access of an event to its own variable.
     #[inline(always)]
     pub(super) fn own(of: EventId, var: SyncVar, effect: Effect) -> Access {
         Access {
@@ -93,11 +91,11 @@ impl Access {
     }
 }
 
-/// The classes of some accesses, as a set.
+/// The set of the classes of some accesses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Classes(pub(super) u8);
 
-/// For each class, those that depend on it.
+/// For each class, the classes that depend on it.
 const DEPENDENT: [Classes; Class::ALL.len()] = {
     let mut all = [Classes(0); Class::ALL.len()];
     let mut at = 0;
@@ -139,7 +137,7 @@ impl Classes {
     }
 }
 
-/// An operation at a place, by its effect on its variable.
+/// The effect that an operation at a place has on its variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Effect {
     /// The place, by its number in [`Places`].
@@ -149,7 +147,7 @@ pub(crate) struct Effect {
 }
 
 impl Effect {
-    /// Returns the effect of an operation at the place with this number; `None` if it is no access.
+    /// Returns the effect of an operation at the place with this number; `None` if it is not an access.
     pub(super) fn of(op: SyncVarOp, place: u32) -> Option<Effect> {
         Some(Effect {
             place,
@@ -159,7 +157,7 @@ impl Effect {
     }
 }
 
-/// The accesses of an event: one, or two if it works on two variables.
+/// The accesses of an event: one, or two if it accesses two variables.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Accesses {
     list: [Access; 2],
@@ -174,8 +172,8 @@ impl Accesses {
         Accesses::with_released(own, event.other_var())
     }
 
-    /// Returns the accesses of an event that releases this mutex as well, if there is one: a task that waits on a condition
-    /// variable does so in the same step.
+    /// Returns the accesses of an event that also releases this mutex, if there is one, as a wait on a condition
+    /// variable does.
     #[inline(always)]
     pub(super) fn with_released(own: Access, mutex: SyncVar) -> Accesses {
         let mut accesses = Accesses {
@@ -199,8 +197,8 @@ impl Deref for Accesses {
     }
 }
 
-/// The static places of an exploration: source place and word, `src/ring.rs:12:9 store`. They are the same in every
-/// execution, process and build of one source.
+/// The static places of an exploration. Their names consist of the source place and a word, as in `src/ring.rs:12:9
+/// store`, and are the same in every execution, process and build of one source.
 #[derive(Debug, Default)]
 pub(crate) struct Places {
     names: Vec<String>,
@@ -223,7 +221,7 @@ impl Places {
     }
 }
 
-/// Returns the source file of a place: the part before line, column and word.
+/// Returns the source file of a place: the part of its name before line, column and word.
 pub(super) fn file(place: &str) -> &str {
     let site = place.rsplit_once(' ').map_or(place, |(site, _)| site);
     site.rsplitn(3, ':').nth(2).unwrap_or(site)

@@ -1,12 +1,12 @@
-//! The iRoots that an execution exposes: those whose pattern occurred in it. Exact, by the definitions of
-//! [`super::iroot`].
+//! The iRoots that an execution exposes: those whose pattern occurred in it. They are computed exactly, by the
+//! definitions of [`super::iroot`].
 //!
-//! Accesses come in the order of the execution; if an event makes two, that to its own variable comes first. Each
-//! access is matched with the ones that it depends on. Each dependency is matched with those before it between the same
-//! two tasks, within the vulnerability window.
+//! Accesses are added in the order of the execution. If an event makes two, the one to its own variable comes first.
+//! Each access is matched with those on which it depends, and each dependency with those before it between the same two
+//! tasks, within the vulnerability window.
 //!
-//! Each access is added once. The lists keep their memory from one execution to the next. Accesses before the last write
-//! of a variable are dropped: no later access depends on them.
+//! Each access is added once. The lists keep their memory from one execution to the next. Accesses before the last
+//! write of a variable are dropped, because no later access depends on them.
 
 use super::access::{Access, Classes};
 use super::iroot::IRoot;
@@ -15,10 +15,10 @@ use hashbrown::HashMap;
 use intermezzo_engine::trace::Lock;
 use intermezzo_sdk::{Class, EventId};
 
-/// No access, in a list of numbers.
+/// The number that stands for no access.
 const NONE: u32 = u32::MAX;
 
-/// A detector of the iRoots of one execution after the other.
+/// A detector of the iRoots that executions expose, one execution after the other.
 #[derive(Debug, Default)]
 pub(crate) struct Detector {
     accesses: Vec<Linked>,
@@ -27,15 +27,15 @@ pub(crate) struct Detector {
     tasks: Vec<OfTask>,
     /// For each access, one after the other, those that it depends on.
     previous: Vec<u32>,
-    /// Accesses that depend on another, each with the position of the next one that depends on the same.
+    /// For each access, a linked list of those that depend on it: the number of one, and the position of the next.
     next: Vec<(u32, u32)>,
-    /// The iRoots that were ever found, each with the last execution that has it.
+    /// All iRoots found so far, each with the last execution that exposed it.
     found: HashMap<IRoot, u64>,
     /// The number of the execution.
     execution: u64,
-    /// The iRoots that were found first since they were taken.
+    /// The iRoots found for the first time since the last call of [`Detector::take_new`].
     new: Vec<IRoot>,
-    /// The iRoots of which the access that is added is the last; kept for its memory.
+    /// A buffer for the iRoots whose last access is the one being added.
     of_last: Vec<IRoot>,
 }
 
@@ -45,15 +45,15 @@ struct Linked {
     access: Access,
     /// Its index among its task's accesses.
     at: u32,
-    /// The index of the first of the accesses of its task to its variable that directly precede it; its own if there are
-    /// none.
+    /// The index of the first access of the uninterrupted run of its task's accesses to the same variable in which it
+    /// is.
     run: u32,
-    /// The indices of the accesses of its task to its variable before and after it.
+    /// The indices of the accesses of its task to its variable before it and after it.
     before: u32,
     after: u32,
-    /// The part of [`Detector::previous`] that has the accesses on which it depends.
+    /// The range of [`Detector::previous`] with the accesses on which it depends.
     previous: (u32, u32),
-    /// The position in [`Detector::next`] of an access that depends on it.
+    /// The position in [`Detector::next`] at which the list of accesses that depend on it begins.
     next: u32,
 }
 
@@ -83,7 +83,7 @@ impl Recent {
 }
 
 impl Linked {
-    /// Returns `true` if `second` comes after it, in the same task, in the window.
+    /// Returns `true` if `second` comes after it in the same task, and within the window.
     fn precedes(&self, second: &Linked, window: u32) -> bool {
         let (first, second) = (&self.access, &second.access);
         first.task == second.task && first.index < second.index && second.index - first.index <= window
@@ -121,23 +121,23 @@ impl Detector {
         self.found.keys().filter(|iroot| self.has_found(iroot))
     }
 
-    /// Returns the iRoots that were found first since the last call of [`Detector::take_new`].
+    /// Returns the iRoots found for the first time since the last call of [`Detector::take_new`].
     pub(super) fn newly_found(&self) -> &[IRoot] {
         &self.new
     }
 
-    /// Returns the iRoots that were found first since the last call.
+    /// Removes and returns the iRoots found for the first time since the last call.
     pub(super) fn take_new(&mut self) -> Vec<IRoot> {
         std::mem::take(&mut self.new)
     }
 
-    /// Notes an access of an event on which no access of another task depends, and which depends on none.
+    /// Notes an event whose access does not depend on an access of another task, nor the other way round.
     #[inline(always)]
     pub(super) fn pass(&mut self, event: EventId) {
         slot(&mut self.tasks, event.task.0, OfTask::default).events = event.index;
     }
 
-    /// Adds the next access; two accesses of one task are at most `window` of its events apart.
+    /// Adds the next access. Two accesses of one task in an iRoot are at most `window` of its events apart.
     pub(super) fn add(&mut self, access: Access, window: u32) {
         let number = self.accesses.len() as u32;
         let previous = self.add_dependencies(&access, number);
@@ -175,8 +175,8 @@ impl Detector {
         self.tasks.get(task as usize).map_or(0, |task| task.events)
     }
 
-    /// Notes that the execution ended with tasks that want these locks, and wait for ever. Two that each want what the
-    /// other holds expose an iRoot of idiom 5, of which the second accesses never happen.
+    /// Notes that the execution ended with tasks that wait forever for these locks. Two tasks of which each waits for a
+    /// lock that the other holds expose an iRoot of idiom 5, whose second accesses never happen.
     pub(super) fn stuck(&mut self, wanted: &[Access], window: u32) {
         let held = |by: &Access, lock: &Access| {
             let of_task = &self.tasks.get(by.task as usize)?.accesses;
@@ -197,7 +197,7 @@ impl Detector {
         found.into_iter().for_each(|iroot| self.expose(iroot));
     }
 
-    /// Notes that the execution has this iRoot.
+    /// Notes that the execution exposes this iRoot.
     #[inline]
     fn expose(&mut self, iroot: IRoot) {
         if self.found.insert(iroot, self.execution).is_none() {
@@ -209,12 +209,12 @@ impl Detector {
         &self.linked(number).access
     }
 
-    /// Finds the accesses on which this one, about to be added, depends directly, and adds it to those to its variable.
-    /// Returns the part of [`Detector::previous`] that has them.
+    /// Finds the accesses on which the one being added depends directly, and adds it to those of its variable. Returns
+    /// the range of [`Detector::previous`] with the accesses found.
     fn add_dependencies(&mut self, access: &Access, number: u32) -> (u32, u32) {
         let first = self.previous.len() as u32;
         let recent = slot(&mut self.vars, of_var(access.var), Recent::default);
-        // The classes that lie between and depend on it.
+        // The classes of accesses in between that depend on the new one.
         let mut between = Classes::default();
         let mut end = recent.accesses.len();
         for &(class, start) in recent.runs.iter().rev() {
@@ -236,7 +236,7 @@ impl Detector {
             }
         }
         if access.class == Class::Write {
-            // A later access depends on nothing before.
+            // No later access depends directly on an access before a write.
             recent.clear();
         }
         if recent.runs.last().is_none_or(|(class, _)| *class != access.class) {
@@ -270,7 +270,7 @@ impl Detector {
     fn one_variable(&self, d: u32, window: u32, expose: &mut impl FnMut(u8, &[u32])) {
         let last = self.linked(d);
         let of_task = &self.tasks[last.access.task as usize].accesses;
-        // The first access is the last one before to the variable.
+        // The first access is the last one of the task before it to the same variable.
         let Some(&a) = of_task.get(last.before as usize) else {
             return;
         };
@@ -301,7 +301,7 @@ impl Detector {
                 break;
             }
             if earlier.access.var == last.access.var {
-                // In idioms 4 and 5 this lies between.
+                // Idioms 4 and 5 do not permit this access in between.
                 is_clean = false;
                 rest = earlier.run;
                 continue;
@@ -338,7 +338,7 @@ impl Detector {
         &self.accesses[number as usize]
     }
 
-    /// Returns `true` if an access is in the window of a later one of its task, or of the same event.
+    /// Returns `true` if an access is within the window of a later access of its task, or of one of the same event.
     fn is_near(&self, first: u32, second: u32, window: u32) -> bool {
         self.access(second).index - self.access(first).index <= window
     }
@@ -349,7 +349,7 @@ impl Detector {
         &self.previous[first as usize..end as usize]
     }
 
-    /// Returns the accesses that depend on this one so far.
+    /// Returns the accesses so far that depend on this one.
     fn next_of(&self, number: u32) -> impl Iterator<Item = u32> + '_ {
         let mut at = self.linked(number).next;
         std::iter::from_fn(move || {

@@ -1,7 +1,7 @@
-//! Interleaving roots: patterns of one or two dependencies between static places of two tasks.
-//! After Maple, section 2.1. `A => B` says that `B`, of another task than `A`, comes after `A` and depends on it
-//! directly: both access one variable in a way that does not commute, and nothing between them does so with both. The
-//! six idioms, with the tasks and variables of their accesses:
+//! Interleaving roots: patterns of one or two dependencies between static places of two tasks. After Maple, section
+//! 2.1. `A => B` means that `B`, which is of another task than `A`, comes after `A` and depends on it directly: both
+//! access the same variable and do not commute, and no access between them is one with which neither of them commutes.
+//! The six idioms, with the tasks and variables of their accesses:
 //!
 //! | idiom | first task | second task | dependencies |
 //! |---|---|---|---|
@@ -12,10 +12,10 @@
 //! | 5 | A on x, then D on y | C on y, then B on x | A => B, C => D |
 //! | 6 | A on x, then C on y | B on x, then D on y | A => B, C => D |
 //!
-//! Two accesses of one task are at most a *vulnerability window* of its events apart. In idioms 2 to 5 the first task
-//! accesses neither variable between its two accesses, and in 5 the second task neither. Differs: the paper says
-//! "immediate dependency" and counts its window in instructions. With the definition above, the iRoots of an execution
-//! depend on its trace alone, so a reduction hides none.
+//! Two accesses of one task are at most a *vulnerability window* of its events apart. In idioms 2 to 5, the first task
+//! accesses neither variable between its two accesses; in idiom 5, the same holds for the second task. Differs: the
+//! paper has "immediate dependencies", and counts its window in instructions. With the definition above, the iRoots of
+//! an execution depend only on its trace, so no reduction hides any.
 
 use super::access::Places;
 use intermezzo_engine::serial::{Deserialize, Serialize};
@@ -26,23 +26,23 @@ use std::str::FromStr;
 /// The number of idioms.
 pub(crate) const IDIOMS: usize = 6;
 
-/// The idioms that are searched for: no bug of the paper's study needed the last one.
+/// The last idiom that is searched for: no bug of the paper's study needed the sixth.
 pub(crate) const SEARCHED: u8 = 5;
 
-/// The largest number of places of an iRoot.
+/// The maximum number of places of an iRoot.
 const PLACES: usize = 4;
 
-/// A pattern of one or two dependencies: its idiom, and its places in the order A, B, C, D; A, B, D in idiom 2.
+/// A pattern of one or two dependencies: its idiom, and its places in the order A, B, C, D, or A, B, D in idiom 2.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub(crate) struct IRoot {
     /// The idiom, 1 to 6.
     pub(crate) idiom: u8,
-    /// The places; those beyond the idiom's own equal the last one.
+    /// The places. If the idiom has fewer, the last one is repeated.
     places: [u32; PLACES],
 }
 
 impl Hash for IRoot {
-    /// Hashes two numbers at a time: an execution looks up each of its iRoots.
+    /// Hashes two numbers at a time, because an execution looks up each of its iRoots.
     #[inline]
     fn hash<H: Hasher>(&self, state: &mut H) {
         let [a, b, c, d] = self.places.map(u64::from);
@@ -67,7 +67,7 @@ impl IRoot {
         let mut all = [places[count - 1]; PLACES];
         all[..count].copy_from_slice(places);
         if idiom == 5 {
-            // Its two tasks are interchangeable: their order is that of the numbers.
+            // Its two tasks are interchangeable, so they are ordered by the numbers of their places.
             all = all.min([all[2], all[3], all[0], all[1]]);
         }
         Some(IRoot { idiom, places: all })
@@ -83,14 +83,14 @@ impl IRoot {
         &self.places[..count]
     }
 
-    /// Returns its name: the same in every execution, process and build of one source.
+    /// Returns its name, which is the same in every execution, process and build of one source.
     pub(crate) fn name(&self, places: &Places) -> String {
         let idiom = self.idiom;
         let [a, b, c, d] = self.places.map(|place| places.name(place));
         match idiom {
             1 => format!("{idiom}: {a} => {b}"),
             2 => format!("{idiom}: {a} => {b} => {c}"),
-            // The order of numbers may be another in another exploration.
+            // The numbers of places may have another order in another exploration, so the names determine the order.
             5 if (c, d) < (a, b) => format!("{idiom}: {c} => {d}, {a} => {b}"),
             _ => format!("{idiom}: {a} => {b}, {c} => {d}"),
         }
@@ -102,8 +102,8 @@ impl IRoot {
     }
 }
 
-/// The identity of an iRoot, by which settings and commands refer to it: the CRC-32 of its name. It is the same in every
-/// execution, process and build of one source.
+/// The identity of an iRoot, by which settings and commands refer to it: the CRC-32 of its name. It is the same in
+/// every execution, process and build of one source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct IRootId(pub u32);
 

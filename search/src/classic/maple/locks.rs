@@ -1,21 +1,21 @@
-//! Held locks, and the critical sections that they form.
+//! Locks that are held, and the critical sections in which they are.
 
 use crate::classic::slots::slot;
 use intermezzo_engine::trace::{Lock, lock};
 use intermezzo_sdk::{SyncVarAccess, SyncVarOp};
 
-/// A critical section that a task is in.
+/// A critical section that a task has entered and not left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Section {
     pub lock: u32,
-    /// Its number in the execution.
+    /// The number of the section in the execution.
     pub number: u32,
-    /// `true` if no other task can be in a section of the same lock; otherwise it is shared.
+    /// `true` if no other task can be in a section of the same lock; `false` if the lock was taken as shared.
     pub(crate) exclusive: bool,
-    /// The place where the lock was taken, and the task's event that took it.
+    /// The place where the lock was taken, and the index of the event that took it.
     pub place: u32,
     pub index: u32,
-    /// The number of accesses before it, of all tasks.
+    /// The number of accesses of all tasks before it.
     pub first: u32,
 }
 
@@ -38,7 +38,8 @@ impl Held {
         self.tasks.iter_mut().for_each(Vec::clear);
     }
 
-    /// Adds the next event, at that place and after this many accesses. Returns the section that it ends, if it ends one.
+    /// Adds the next event, which is at this place and follows this many accesses. Returns the section that it ends, if
+    /// any.
     pub(super) fn add(&mut self, event: &SyncVarAccess, place: u32, accesses: u32) -> Option<Section> {
         use SyncVarOp::*;
         let held = slot(&mut self.tasks, event.event.task.0, Vec::new);

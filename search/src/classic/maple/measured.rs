@@ -5,27 +5,27 @@ use hashbrown::HashMap;
 use intermezzo_engine::serial::Serialize;
 use std::fmt;
 
-/// The largest number of points of a curve in a report.
+/// The maximum number of points of a curve in a report.
 const POINTS_MAX: usize = 100;
 
-/// The number of exposed iRoots of each idiom, 1 to 6. The last idiom is measured, and not searched for.
+/// The number of exposed iRoots of each idiom, 1 to 6. The last idiom is measured, but not searched for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct IRootsExposed(pub(super) [u64; IDIOMS]);
 
 impl IRootsExposed {
-    /// Returns the number of that idiom, 1 to 6; 0 for others.
+    /// Returns the number of this idiom, 1 to 6; 0 for others.
     pub fn of_idiom(&self, idiom: u8) -> u64 {
         let at = usize::from(idiom).checked_sub(1);
         at.and_then(|at| self.0.get(at)).copied().unwrap_or(0)
     }
 
-    /// Returns the number of the idioms that are searched for, 1 to 5.
+    /// Returns the sum over the idioms that are searched for, 1 to 5.
     pub fn total(&self) -> u64 {
         (1..=SEARCHED).map(|idiom| self.of_idiom(idiom)).sum()
     }
 }
 
-/// The iRoots exposed up to an execution.
+/// The numbers of iRoots exposed up to an execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Point {
     pub(super) execution: u64,
@@ -38,7 +38,7 @@ pub struct IRootCoverage {
     /// The numbers by idiom.
     pub(super) exposed: IRootsExposed,
     pub(super) total: u64,
-    /// The largest distance of two accesses of an iRoot, in events of their task.
+    /// The maximum distance between two accesses of an iRoot in one task, in events of that task.
     pub(super) window: u32,
     /// The execution that exposed the last new one.
     pub(super) saturated_at: u64,
@@ -60,11 +60,11 @@ pub(super) struct Searched {
     pub(super) predicted: u64,
     /// The number of them that were exposed by this exploration or, by the memo, before it.
     pub(super) predicted_exposed: u64,
-    /// The number of them that were known to be exposed before.
+    /// The number of them that only the memo knows to be exposed.
     pub(super) known: u64,
     /// The number of executions that tried to expose an iRoot.
     pub(super) attempts: u64,
-    /// The number of them that did.
+    /// The number of these executions that did.
     pub(super) successes: u64,
     /// `true` if there were more predictions than are kept.
     pub(super) overflowed: bool,
@@ -82,8 +82,8 @@ impl IRootCoverage {
         self.saturated_at
     }
 
-    /// Returns the number of exposed iRoots after each execution, from 1, that exposed new ones. If these are many, the
-    /// points are thinned out.
+    /// Returns the executions that exposed new iRoots, by number from 1, each with the numbers of iRoots exposed up to
+    /// it. If there are many, some are left out.
     pub fn curve(&self) -> impl Iterator<Item = (u64, IRootsExposed)> + '_ {
         self.curve.iter().map(|point| (point.execution, point.exposed))
     }
@@ -93,8 +93,8 @@ impl IRootCoverage {
         &self.names
     }
 
-    /// Returns the same with the names that the source gives the variables, where it has some:
-    /// `1: src/ring.rs:12:9 store tail => src/ring.rs:20:9 load tail`.
+    /// Returns the same with the names that the source gives the variables, where it has any: `1: src/ring.rs:12:9
+    /// store tail => src/ring.rs:20:9 load tail`.
     pub fn named(&self) -> &[String] {
         match self.named.is_empty() {
             true => &self.names,
@@ -102,9 +102,9 @@ impl IRootCoverage {
         }
     }
 
-    /// Gives variables names: `name` returns the one of the variable that is used at `file:line:column`.
+    /// Adds the names of variables: `name` returns that of the variable that is used at `file:line:column`.
     pub fn name_variables(&mut self, mut name: impl FnMut(&str) -> Option<String>) {
-        // Many iRoots have the same places, and to find a name takes long.
+        // Many iRoots have the same places, and finding a name is slow.
         let mut known: HashMap<String, String> = HashMap::new();
         let mut of_place = |place: &str| {
             if let Some(known) = known.get(place) {
@@ -137,7 +137,7 @@ impl IRootCoverage {
         self.search.as_ref().map(|search| search.attempts)
     }
 
-    /// Returns the number of these executions that succeeded.
+    /// Returns the number of these executions that exposed it.
     pub fn successes(&self) -> Option<u64> {
         self.search.as_ref().map(|search| search.successes)
     }
@@ -148,8 +148,8 @@ impl IRootCoverage {
     }
 }
 
-/// Thins points out to the number that a report has room for: the last one, and others as evenly as possible by what
-/// they add.
+/// Reduces the points to the number that a report may contain. The first and the last one are kept, and others that
+/// divide the number of iRoots as evenly as possible.
 pub(super) fn thinned(curve: Vec<Point>) -> Vec<Point> {
     if curve.len() <= POINTS_MAX {
         return curve;

@@ -1,10 +1,10 @@
-//! Interleaving coverage: the iRoots that executions expose, and those that they could expose.
+//! Interleaving coverage: the iRoots that executions expose, and those that other executions could expose.
 //!
-//! After Maple (Yu, Narayanasamy, Pereira, Pokam, OOPSLA 2012). An `IRoot` is a pattern of dependencies between
-//! static places of two tasks. `exposed` finds those that an execution has, `profile` and `predict` those that
-//! similar executions could have. `memo` keeps the exposed ones from one exploration to the next. A [`Session`] does
-//! that for one exploration: a monitor (`observer`) passes it each execution. The search (`search`), if it goes by
-//! iRoots, and the report query it.
+//! After Maple (Yu, Narayanasamy, Pereira, Pokam, OOPSLA 2012). An `IRoot` is a pattern of dependencies between static
+//! places of two tasks. `exposed` finds those of an execution, `profile` and `predict` those that similar executions
+//! could have. `memo` keeps the exposed ones from one exploration to the next. A [`Session`] does all that for one
+//! exploration: a monitor (`observer`) passes it each execution, and the search (`search`), if iRoots are searched for,
+//! and the report query it.
 
 mod access;
 mod exposed;

@@ -1,4 +1,5 @@
-//! The monitor by which a session observes executions: it analyses each when it has ended, and costs nothing before.
+//! The monitor through which a session observes executions. It analyses each execution when it has ended, and costs
+//! nothing while it runs.
 
 use super::access::Effect;
 use super::session::Session;
@@ -8,15 +9,15 @@ use intermezzo_sdk::{Context, Execution, Interests, Monitor, SyncVarAccess, Sync
 /// A monitor that passes executions to a session.
 pub(super) struct Observer {
     session: Session,
-    /// The effects of operations, by the engine's number of the site and by operation.
+    /// The effects of operations, by the engine's number of the site, and by operation.
     places: Vec<[Known; SyncVarOp::ALL.len()]>,
 }
 
-/// An operation at a site.
+/// The known effect of an operation at a site.
 #[derive(Clone, Copy)]
 enum Known {
     NotYet,
-    /// It is no access.
+    /// It is not an access.
     Nothing,
     Access(Effect),
 }
@@ -39,7 +40,7 @@ impl Monitor for Observer {
         Interests::NONE
     }
 
-    /// Returns `true`: all executions of a trace have an iRoot, or none.
+    /// Returns `true`, because an iRoot is exposed by all executions of a trace or by none.
     fn reduction_compatible(&self) -> bool {
         true
     }
@@ -50,7 +51,7 @@ impl Monitor for Observer {
             return;
         }
         session.begin();
-        // Which accesses matter is known once all have been seen.
+        // It is known which accesses matter when all have been noted.
         for event in execution.accesses {
             let sites = slot(&mut self.places, event.site.0, || {
                 [Known::NotYet; SyncVarOp::ALL.len()]

@@ -1,43 +1,45 @@
-//! An approximation of the order that holds in every execution: the order that is due to anything but locks.
+//! An approximation of the order that holds in every execution: the order that is not due to locks.
 //!
-//! Maple's *non-mutex happens-before* (section 3.3): creation and end of tasks, notifications, parking, messages,
-//! barriers and one-time initialisations. The order in which tasks take a lock, or reach an atomic, may be another next
-//! time. Misses: an order that follows from values, for instance when a task spins until another has stored.
+//! This is Maple's *non-mutex happens-before* (section 3.3): creation and end of tasks, notifications, parking,
+//! messages, barriers and one-time initialisations. The order in which tasks take a lock, or access an atomic, may be
+//! different in the next execution. Misses: an order that follows from values, for instance if a task spins until
+//! another one has stored.
 
 use crate::classic::slots::slot;
 use hashbrown::HashMap;
 use intermezzo_sdk::{SyncVarAccess, SyncVarOp, TaskId, VectorClock};
 
-/// The order of one execution, as it grows.
+/// The order in an execution, event by event.
 #[derive(Debug, Default)]
 pub(crate) struct Order {
-    /// The clock of each task, by number: its own entry counts what it has published.
+    /// The clock of each task, by number. Its own entry counts what the task has published.
     tasks: Vec<Clock>,
-    /// The published clocks, by their numbers in `clocks`, whose memory is used again.
+    /// The published clocks, by their numbers in `clocks`, whose memory is reused.
     published: HashMap<Message, usize>,
     clocks: Vec<VectorClock>,
-    /// The clocks at all moments, one after the other, and the end of each.
+    /// The clocks of all moments, one after the other, and the end of each.
     moments: Vec<u32>,
     ends: Vec<u32>,
 }
 
-/// The present clock of a task.
+/// The current clock of a task.
 #[derive(Debug)]
 struct Clock {
     clock: VectorClock,
-    /// The number of the moment that has it; `None` if the clock has changed since it was asked for.
+    /// The moment with this clock; `None` if none has been requested since the clock changed.
     moment: Option<Moment>,
 }
 
-/// The number of a clock that some task had: one for all of the task's events from one change of its clock to the next.
+/// The number of a clock that a task had. All events of the task from one change of its clock to the next have the same
+/// moment.
 pub(super) type Moment = u32;
 
-/// Something that one task publishes and another receives.
+/// Something with which one task publishes its clock and another receives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Message {
     Notification(u32),
     Token(u32),
-    /// A message of a channel, by its index; 0 for the closing of the channel.
+    /// A message of a channel, by its index; index 0 is the closing of the channel.
     Sent(u32, u64),
     Round(u32, u64),
     Initialised(u32),
@@ -57,7 +59,7 @@ impl Order {
         self.ends.clear();
     }
 
-    /// Returns the present moment of a task.
+    /// Returns the current moment of a task.
     pub(super) fn now(&mut self, task: u32) -> Moment {
         if let Some(moment) = self.task(task).moment {
             return moment;
@@ -140,7 +142,7 @@ impl Order {
                 }
             }
             NotifyOne | NotifyAll => self.publish(task, Message::Notification(var)),
-            // A task that woke spuriously learns nothing.
+            // A task that woke spuriously received no notification.
             CondvarWake if event.read == 0 => self.learn(task, Message::Notification(var)),
             Unpark => self.publish(task, Message::Token(var)),
             Park if event.read == 0 => self.learn(task, Message::Token(var)),

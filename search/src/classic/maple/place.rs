@@ -9,10 +9,10 @@ use intermezzo_sdk::SyncVarOp;
 /// The number of lookups that `recent` keeps.
 const RECENT: usize = 64;
 
-/// A lookup that remembers places by address: one place may have several addresses.
+/// A lookup that remembers its results by the address of the place. One place may have several addresses.
 pub(crate) struct Place {
     session: Session,
-    /// The effect of each operation; `None` if it is no access.
+    /// The effect of each operation that has been looked up; `None` if it is not an access.
     known: HashMap<(usize, SyncVarOp), Option<Effect>>,
     /// The latest lookups.
     recent: [Option<Recent>; RECENT],
@@ -21,7 +21,7 @@ pub(crate) struct Place {
 type Recent = (usize, SyncVarOp, Option<Effect>);
 
 impl Place {
-    /// Returns a lookup of places of that session.
+    /// Returns a lookup of the places of this session.
     pub(super) fn new(session: Session) -> Place {
         Place {
             session,
@@ -30,11 +30,11 @@ impl Place {
         }
     }
 
-    /// Returns the effect of an operation; `None` if it is no access.
+    /// Returns the effect of an operation; `None` if it is not an access.
     #[inline(always)]
     pub(super) fn of(&mut self, op: SyncVarOp, site: Site) -> Option<Effect> {
         let word = site.word();
-        // The low three bits of addresses are equal.
+        // The low three bits of all addresses are equal.
         let at = (word >> 3 ^ op as usize) % RECENT;
         match self.recent[at] {
             Some((known, of, effect)) if (known, of) == (word, op) => effect,

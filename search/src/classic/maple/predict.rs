@@ -1,12 +1,12 @@
 //! Prediction of iRoots from single dependencies and pairs of accesses: Maple, section 3.6.
 //!
-//! A *local pair* is two accesses of one task in the vulnerability window. A pair of one task, a pair of another, and
-//! two matching predicted dependencies between them are a predicted iRoot. It is not checked that both dependencies can
-//! come true in one execution.
+//! A *local pair* is two accesses of one task within the vulnerability window. A pair of one task, a pair of another
+//! one, and two matching predicted dependencies between them are a predicted iRoot. It is not checked that both
+//! dependencies can come true in the same execution.
 //!
-//! Accesses of one entry differ only in their moments. A task's clock only grows. So if `A => B` is possible at all, it
-//! is possible at the first moment of A and the last one of B. Pairs of equal entries are one pair here, with the list
-//! of their moments.
+//! The accesses of an entry differ only in their moments, and the clock of a task only grows. So if `A => B` is
+//! possible at all, it is possible at the first moment of A and the last one of B. Pairs of the same two entries are
+//! one pair here, with the list of their moments.
 
 use super::iroot::IRoot;
 use super::order::Moment;
@@ -15,7 +15,7 @@ use crate::classic::slots::{of_var, slot};
 use hashbrown::{HashMap, HashSet};
 use smallvec::SmallVec;
 
-/// Moments of accesses, or of pairs of accesses, in order; the same moments are there once.
+/// The moments of accesses, or of pairs of accesses, in order and without repetitions.
 type Moments = SmallVec<[(Moment, Moment); 1]>;
 
 fn add_moments(moments: &mut Moments, first: Moment, second: Moment) {
@@ -24,7 +24,7 @@ fn add_moments(moments: &mut Moments, first: Moment, second: Moment) {
     }
 }
 
-/// A list for each of some numbers, one after the other.
+/// Lists for the numbers from 0 on, stored one after the other.
 struct Lists<T> {
     items: Vec<T>,
     ends: Vec<u32>,
@@ -45,12 +45,13 @@ impl<T: Copy + Default> Lists<T> {
         self.ends.clear();
     }
 
-    /// Ends the list of the next number.
+    /// Ends the list of the current number.
     fn end(&mut self) {
         self.ends.push(self.items.len() as u32);
     }
 
-    /// Makes these lists, for numbers below `count`: each number comes with an item.
+    /// Creates the lists for the numbers below `count` from these items, each of which comes with the number of its
+    /// list.
     fn fill(&mut self, count: usize, all: impl Iterator<Item = (u32, T)> + Clone) {
         self.clear();
         self.ends.resize(count, 0);
@@ -62,7 +63,7 @@ impl<T: Copy + Default> Lists<T> {
             begin += std::mem::replace(end, begin);
         }
         self.items.resize(begin as usize, T::default());
-        // Each is the beginning of its list before, and its end afterwards.
+        // Each entry of `ends` is the beginning of its list before this loop, and its end afterwards.
         for (number, item) in all {
             let next = &mut self.ends[number as usize];
             self.items[*next as usize] = item;
@@ -83,9 +84,9 @@ impl<T: Copy + Default> Lists<T> {
 struct Pair {
     first: u32,
     second: u32,
-    /// The moments of its second and first accesses, whatever lies between them.
+    /// The moments of its second and first accesses, whatever comes between them.
     near: Moments,
-    /// The moments of those between which the task accesses neither variable.
+    /// The moments of its first and second accesses between which the task accesses neither variable.
     clean: Moments,
     /// The position of the last second access.
     position: usize,
@@ -101,12 +102,12 @@ struct End {
     var: u32,
 }
 
-/// The local pairs of an execution, as entries of its profile.
+/// The local pairs of an execution, as pairs of entries of its profile.
 #[derive(Default)]
 struct Pairs {
     list: Vec<Pair>,
     numbers: HashMap<u64, u32>,
-    /// The pairs that begin with each entry, and the clean ones of two variables that end with it.
+    /// The pairs that begin with each entry, and the clean pairs of two variables that end with it.
     from: Lists<End>,
     clean_to: Lists<End>,
 }
@@ -152,7 +153,7 @@ impl Pairs {
     ) {
         let var = |access: &Profiled| profiler.entry(access.entry).access.var;
         let mut again = Again::default();
-        // The last position at which each variable was seen before the second access, plus 1.
+        // For each variable, the position of the last second access for which it was seen, plus 1.
         let mut seen: Vec<usize> = Vec::new();
         for (position, second) in accesses.iter().enumerate() {
             let roles = dependencies.roles(second.entry);
@@ -160,7 +161,7 @@ impl Pairs {
                 continue;
             }
             let own = var(second);
-            // `true` if the variable of the second was accessed in between.
+            // `true` if the variable of the second access was accessed in between.
             let mut is_between = false;
             for first in accesses[..position].iter().rev() {
                 if second.index - first.index > window {
@@ -191,7 +192,7 @@ impl Pairs {
             self.list.len() as u32 - 1
         });
         let pair = &mut self.list[number as usize];
-        // Of several first accesses the last is enough: the fewest accesses of other tasks come after it.
+        // Of several first accesses, the last one is enough: it has the fewest accesses of other tasks after it.
         if std::mem::replace(&mut pair.position, position) != position {
             add_moments(&mut pair.near, second.moment, first.moment);
         }
@@ -201,19 +202,20 @@ impl Pairs {
     }
 }
 
-/// A search for accesses whose windows are alike, so that the later one has no new pairs.
+/// Recognises accesses whose windows equal that of an earlier access, so that they have no new pairs.
 #[derive(Default)]
 struct Again {
     /// The last position of each entry, plus 1.
     last: Vec<usize>,
-    /// The position that the one before equals, and the number of events up to there that are equal.
+    /// The earlier position that equals the position before the current one, and the number of events up to there that
+    /// are equal.
     like: Option<usize>,
     events: u32,
 }
 
 impl Again {
-    /// Returns `true` if the accesses in the window before this position, and the one there, are the same as at an
-    /// earlier position. Positions come in order.
+    /// Returns `true` if the access at this position and those in the window before it are the same as at an earlier
+    /// position. It has to be called for all positions in order.
     fn has_all(&mut self, accesses: &[Profiled], position: usize, window: u32) -> bool {
         let own = accesses[position];
         let gap = |at: usize| accesses[at].index - accesses[at - 1].index;
@@ -234,12 +236,12 @@ impl Again {
     }
 }
 
-/// The sides of possible dependencies on which accesses of an entry are.
+/// The sides of possible dependencies on which the accesses of an entry can be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Roles {
-    /// `true` if an access of another task could depend on it.
+    /// `true` if an access of another task could depend on one of them.
     leads: bool,
-    /// `true` if it could depend on one.
+    /// `true` if one of them could depend on an access of another task.
     follows: bool,
 }
 
@@ -249,24 +251,24 @@ impl Roles {
         follows: false,
     };
 
-    /// Returns `true` if a pair with these roles can be one of an iRoot: one of its accesses begins a dependency, and the
-    /// other one ends one.
+    /// Returns `true` if a pair with these roles can be part of an iRoot: one of its accesses can begin a dependency,
+    /// and the other one can end one.
     fn complete(self, other: Roles) -> bool {
         self.leads && other.follows || self.follows && other.leads
     }
 }
 
-/// The dependencies between entries that are possible at some moments.
+/// The possible dependencies between entries.
 #[derive(Default)]
 struct Dependencies {
-    /// For each entry in turn, and each entry of its variable, `true` if that one could depend on it.
+    /// For each entry, and each entry of its variable, `true` if that one could depend on it.
     leads: Vec<bool>,
-    /// The position in `leads` at which each entry begins, and the position of each among the entries of its variable.
+    /// For each entry, the position in `leads` at which it begins, and its position among the entries of its variable.
     begins: Vec<(usize, usize)>,
     roles: Vec<Roles>,
     /// The entries that could depend on each entry at the moments of this execution.
     next: Lists<u32>,
-    /// The moments of the accesses of each entry. There may be more of earlier executions.
+    /// The moments of the accesses of each entry. The list may be longer than the number of entries.
     moments: Vec<Moments>,
 }
 
@@ -316,30 +318,31 @@ impl Dependencies {
         self.roles[entry as usize]
     }
 
-    /// Returns `true` if the second entry could depend on the first directly, at some moments. They are of one variable.
+    /// Returns `true` if the second entry could directly depend on the first, at some moments. Both have to be of the
+    /// same variable.
     #[inline]
     fn lead(&self, first: u32, second: u32) -> bool {
         let ((begin, _), (_, at)) = (self.begins[first as usize], self.begins[second as usize]);
         self.leads[begin + at]
     }
 
-    /// Returns `true` if an access of the first entry, the first one, need not come after one of the second, the last.
+    /// Returns `true` if the first access of the first entry need not come after the last access of the second one.
     fn may_come_before(&self, profiler: &Profiler, first: u32, second: u32) -> bool {
         let one = self.moments[first as usize].first();
         let other = self.moments[second as usize].last();
         let (Some(&(one, _)), Some(&(other, _))) = (one, other) else {
             return false;
         };
-        precedes_not(profiler, other, profiler.entry(second).access.task, one)
+        need_not_precede(profiler, other, profiler.entry(second).access.task, one)
     }
 }
 
-/// Returns `true` if a moment of a task is not known at a moment of another, so that it need not come before it.
-fn precedes_not(profiler: &Profiler, moment: Moment, task: u32, other: Moment) -> bool {
+/// Returns `true` if a moment of a task need not come before a moment of another task, because it is not known there.
+fn need_not_precede(profiler: &Profiler, moment: Moment, task: u32, other: Moment) -> bool {
     profiler.known(other, task) < profiler.known(moment, task)
 }
 
-/// A predictor of iRoots from one profile after the other. It keeps only memory.
+/// A predictor of iRoots from one profile after the other. From one to the next it keeps only its buffers.
 #[derive(Default)]
 pub(super) struct Predictor {
     dependencies: Dependencies,
@@ -347,8 +350,8 @@ pub(super) struct Predictor {
 }
 
 impl Predictor {
-    /// Adds the iRoots of idioms 1 to 5 that the execution predicts to those that are known, up to `known_max` of them.
-    /// Returns the new ones, and `true` if none was left out.
+    /// Adds the iRoots of idioms 1 to 5 that the execution predicts to `known`, up to `known_max` iRoots. Returns the
+    /// new ones, and `true` if none was left out.
     pub(super) fn predict(
         &mut self,
         profiler: &Profiler,
@@ -372,7 +375,7 @@ impl Predictor {
     }
 }
 
-/// A prediction under way.
+/// A prediction in progress.
 struct Prediction<'a> {
     profiler: &'a Profiler,
     dependencies: &'a Dependencies,
@@ -383,7 +386,7 @@ struct Prediction<'a> {
 }
 
 impl Prediction<'_> {
-    /// Finds all. Returns `None` if one had to be left out.
+    /// Finds all predicted iRoots. Returns `None` if one had to be left out.
     fn all(&mut self) -> Option<()> {
         self.single()?;
         self.deadlocks()?;
@@ -405,7 +408,7 @@ impl Prediction<'_> {
         Some(())
     }
 
-    /// Finds the iRoots of idiom 5 of two takings of locks that can block each other.
+    /// Finds the iRoots of idiom 5 in which two takings of locks block each other.
     fn deadlocks(&mut self) -> Option<()> {
         let takes = |&entry: &u32| self.entry(entry).is_nested_taking();
         let takes: Vec<u32> = (0..self.profiler.entries() as u32).filter(takes).collect();
@@ -423,7 +426,7 @@ impl Prediction<'_> {
         Some(())
     }
 
-    /// Finds the iRoots of idioms 2 to 5 of which this is the pair of the first task.
+    /// Finds the iRoots of idioms 2 to 5 in which this is the pair of the first task.
     fn with_pair(&mut self, pair: &Pair) -> Option<()> {
         let Prediction {
             dependencies, pairs, ..
@@ -472,28 +475,27 @@ impl Prediction<'_> {
         self.entry(entry).access.var
     }
 
-    fn precedes_not(&self, moment: Moment, task: u32, other: Moment) -> bool {
-        precedes_not(self.profiler, moment, task, other)
+    fn need_not_precede(&self, moment: Moment, task: u32, other: Moment) -> bool {
+        need_not_precede(self.profiler, moment, task, other)
     }
 
-    /// Returns `true` if of the moments of pairs of two tasks there are some that permit two dependencies: the second of
-    /// the other task's need not come before the first of the one's, and the second of the one's need not come before the
-    /// first of the other's.
+    /// Returns `true` if some of these moments of pairs of two tasks permit both dependencies: the second access of
+    /// each task need not come before the first access of the other task.
     fn fit(&self, one: u32, ones: &Moments, other: u32, others: &Moments) -> bool {
         let mut rest = others.iter();
         let mut candidate = rest.next();
         for &(first, second) in ones {
-            // Skip pairs whose second access must come before `first`. Of the others the earliest knows least, so it
-            // fits best.
+            // Pairs whose second access has to come before `first` are skipped. Of the others, the earliest one knows
+            // least, so it fits best.
             while let Some(&(_, last)) = candidate
-                && !self.precedes_not(last, other, first)
+                && !self.need_not_precede(last, other, first)
             {
                 candidate = rest.next();
             }
             let Some(&(known, _)) = candidate else {
                 return false;
             };
-            if self.precedes_not(second, one, known) {
+            if self.need_not_precede(second, one, known) {
                 return true;
             }
         }

@@ -1,18 +1,19 @@
-//! The single dependencies that could have come true in an execution, and in similar ones: Maple's online profiler
-//! (sections 3.3 to 3.5).
+//! The single dependencies that could come true in an execution or similar ones: Maple's online profiler (sections 3.3
+//! to 3.5).
 //!
-//! For each variable there is a history of the accesses of each task, annotated with its task's clock
-//! ([`super::order`]) and the critical sections it was in. Of two accesses that conflict, `A => B` is predicted if `B`
-//! does not come before `A` in that order, and if each lock that both held permits it. A lock permits it if neither of
-//! the two sections has an access in between that would depend on both. The later accesses of a section are known at
-//! its end, so an access waits until then for its predictions. Accesses with equal annotations but for their clocks are
-//! one entry, so that rounds of a loop add nothing to the history.
+//! Each variable has a history of the accesses of each task. An access is annotated with the task's clock
+//! ([`super::order`]) and the critical sections in which it was. For two accesses that conflict, `A => B` is predicted
+//! if `B` does not come before `A` in that order, and if each lock that was held at both permits it. A lock permits it
+//! if neither of the two sections has an access in between that would depend on both. The later accesses of a section
+//! are known only at its end, so an access is added to the history then. Accesses whose annotations are equal except
+//! for the clock are one entry, so rounds of a loop add nothing to the history.
 //!
-//! Differs: the paper asks for the last access of one section and the first of the other, whatever they do. But a read
-//! after a write does not prevent others from reading the written value, so the classes of the accesses are annotated
-//! instead of two bits. And sections have no number in an entry, so that rounds of a loop are alike. Misses: the
-//! effects of other control flow, and dependencies that the order of this execution ruled out by chance. It predicts
-//! some that no execution has, because an order that follows from values is not seen.
+//! Differs: the paper requires the last access of one section and the first one of the other, whatever the accesses
+//! are. But a read after a write does not prevent others from reading the written value, so the annotations are classes
+//! of accesses instead of two bits. And sections have no numbers in an entry, so that rounds of a loop are equal.
+//! Misses: the effects of different control flow, and dependencies that the order of this execution happened to rule
+//! out. It also predicts dependencies that no execution has, because it does not know about an order that follows from
+//! values.
 
 use super::access::{Access, Classes};
 use super::locks::{Held, Section};
@@ -23,19 +24,19 @@ use intermezzo_engine::trace::{Lock, hash64};
 use intermezzo_sdk::{Class, SyncVarAccess, SyncVarOp};
 use smallvec::SmallVec;
 
-/// A critical section from the point of view of an access: its task's accesses to the same variable in it, before and
-/// after.
+/// A critical section in which an access was, with the classes of its task's accesses to the same variable in it,
+/// before and after that access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Annotated {
     lock: u32,
     exclusive: bool,
-    /// The place where the lock was taken, if that was in the vulnerability window.
+    /// The place where the lock was taken, if that was within the vulnerability window.
     place: Option<u32>,
     earlier: Classes,
     later: Classes,
 }
 
-/// Accesses of one task with equal annotations, at whatever moments.
+/// The accesses of one task with equal annotations, whatever their moments.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub access: Access,
@@ -68,15 +69,15 @@ impl Entry {
         self.access == *access && self.sections.as_slice() == sections
     }
 
-    /// Returns `true` if `next` could depend on it directly, unless it comes before it in every execution.
+    /// Returns `true` if `next` could directly depend on it, unless `next` comes first in every execution.
     #[inline]
     pub(super) fn can_lead_to(&self, next: &Entry) -> bool {
         self.access.leads_to(&next.access) && self.locks_allow(next)
     }
 
-    /// Returns the pairs of places at which the two takings can block each other, if they can happen at the same time.
-    /// For each it is the place where the lock was taken that the other wants, and the place of the taking itself. Two
-    /// tasks take two locks in opposite orders, and no gate lock keeps them apart.
+    /// Returns the places of a possible deadlock: two tasks take two locks in opposite orders, and no common third lock
+    /// prevents that they do so at the same time. For each of the two takings, these are the place where its task took
+    /// the lock that the other one wants, and the place of the taking itself.
     pub(super) fn blocks(&self, other: &Entry) -> Option<[(u32, u32); 2]> {
         let holds = |entry: &Entry, wanted: &Entry| {
             let mut sections = entry
@@ -95,7 +96,7 @@ impl Entry {
         free.then_some([(own, self.access.place), (theirs, other.access.place)])
     }
 
-    /// Returns `true` if it takes a lock while its task holds another.
+    /// Returns `true` if it takes a lock while its task holds another one.
     pub(super) fn is_nested_taking(&self) -> bool {
         self.access.lock == Lock::Takes && !self.sections.is_empty()
     }
@@ -114,12 +115,12 @@ impl Entry {
     }
 }
 
-/// An access that is not in its history yet, because a section that it was in continues.
+/// An access that is not in the history yet, because a section in which it was has not ended.
 #[derive(Debug)]
 struct Waiting {
     number: u32,
     entry: Entry,
-    /// The numbers of its sections, and of how many of them it waits for the end.
+    /// The numbers of its sections, and how many of them have not ended.
     sections: SmallVec<[u32; 1]>,
     open: usize,
 }
@@ -140,7 +141,8 @@ pub(crate) struct Profiled {
 struct OfTask {
     accesses: Vec<Profiled>,
     waiting: Vec<Waiting>,
-    /// The entry of the last access at each place. It may be a number of an earlier execution, so it is compared.
+    /// The entry of the last access at each place. It may be the number of an entry of an earlier execution, so the
+    /// entry has to be compared.
     recent: Vec<u32>,
 }
 
@@ -158,11 +160,11 @@ pub(crate) struct Profiler {
     of_var: Vec<Vec<u32>>,
     /// The accesses of each task to each variable in its open sections.
     in_section: HashMap<(u32, u32), Classes>,
-    /// The entry of each access, by its number.
+    /// The entry of each access, by the number of the access.
     settled: Vec<u32>,
-    /// The later accesses to each variable in a section that ends, while it is looked through from its end.
+    /// The later accesses to each variable in a section that ends, while its accesses are processed from the last one.
     later: Vec<Classes>,
-    /// The numbers of variables, and the digests of entries, while a digest is computed; kept for their memory.
+    /// Buffers for the computation of a digest: the numbers of variables, and the digests of entries.
     vars: Vec<u32>,
     digests: Vec<Option<Digest>>,
 }
@@ -183,9 +185,10 @@ impl Profiler {
         self.settled.clear();
     }
 
-    /// Adds the next event, which makes these accesses; near accesses are at most `window` events of a task away.
+    /// Adds the next event, which makes these accesses. Accesses of one task are near if they are at most `window` of
+    /// its events apart.
     pub(super) fn add(&mut self, event: &SyncVarAccess, accesses: &[Access], window: u32) {
-        // Operations on locks are accesses that matter.
+        // Operations on locks are always accesses that matter.
         let ended = match accesses {
             [first, ..] if first.lock != Lock::No || event.op == SyncVarOp::CondvarWait => {
                 self.held.add(event, first.place, self.settled.len() as u32)
@@ -195,14 +198,15 @@ impl Profiler {
         for access in accesses {
             self.note(access, ended, window);
         }
-        // Every task that receives what it publishes comes after it.
+        // This comes after the access is noted, so that a task that receives what the event publishes comes after the
+        // access.
         self.order.add(event);
         if let Some(section) = ended {
             self.end(event.event.task.0, section);
         }
     }
 
-    /// Adds an access of an event, which ends that section, if it ends one.
+    /// Adds an access of an event. If the event ends a section, that is `ended`.
     fn note(&mut self, access: &Access, ended: Option<Section>, window: u32) {
         let Access { task, var, index, .. } = *access;
         let number = self.settled.len() as u32;
@@ -213,7 +217,7 @@ impl Profiler {
             entry: number,
             moment,
         });
-        // Its index is no part of an entry.
+        // Its index is not a part of an entry.
         let access = Access { index: 0, ..*access };
         let held = self.held.by(task);
         if held.is_empty() && ended.is_none() {
@@ -221,8 +225,8 @@ impl Profiler {
             self.settled.push(entry);
             return;
         }
-        // Taking or releasing a lock is no access within its own section. The section that a wait ends still holds for
-        // its condition variable.
+        // Taking or releasing a lock is not an access within its own section. A wait on a condition variable is still
+        // an access within the section that it ends.
         let sections = held.iter().copied().chain(ended);
         let sections = sections.filter(|section| section.lock != var);
         let mut numbers = SmallVec::new();
@@ -280,7 +284,7 @@ impl Profiler {
         self.tasks[task as usize].waiting = waiting;
     }
 
-    /// Annotates the accesses of a section that ends with those that came later in it.
+    /// Annotates the accesses of a section that ends with the accesses after them in it.
     fn annotate(&mut self, waiting: &mut [Waiting], section: u32) {
         for one in waiting.iter_mut().rev() {
             if let Some(at) = one.sections.iter().position(|number| *number == section) {
@@ -295,7 +299,7 @@ impl Profiler {
         }
     }
 
-    /// Returns the number of the entry of an access of which everything is known.
+    /// Returns the number of the entry of an access whose annotations are complete.
     #[inline]
     fn entry_of(&mut self, access: &Access, sections: SmallVec<[Annotated; 1]>) -> u32 {
         let recent = slot(&mut self.tasks[access.task as usize].recent, access.place, || {
@@ -330,7 +334,7 @@ impl Profiler {
         own
     }
 
-    /// Ends the execution, and with it all sections.
+    /// Ends the execution, and all sections that have not ended.
     pub(crate) fn finish(&mut self) {
         for task in 0..self.tasks.len() {
             let mut waiting = std::mem::take(&mut self.tasks[task].waiting);
@@ -348,9 +352,9 @@ impl Profiler {
         }
     }
 
-    /// Returns a digest of all that predictions depend on, once the execution has ended. Executions with the same digest
-    /// predict the same iRoots. Variables are numbered by their first use, task by task, because their numbers in the
-    /// execution depend on its order.
+    /// Returns a digest of everything that predictions depend on, after the execution has ended. Executions with the
+    /// same digest predict the same iRoots. Variables are numbered in the order of their first uses, task by task,
+    /// because their numbers in the execution depend on its order.
     pub(super) fn digest(&mut self) -> u128 {
         let mut digest = Digest::default();
         let vars = &mut self.vars;
@@ -401,7 +405,7 @@ impl Profiler {
         u128::from(digest.0) << 64 | u128::from(digest.1)
     }
 
-    /// Returns the entry with that number.
+    /// Returns the entry with this number.
     pub(super) fn entry(&self, number: u32) -> &Entry {
         &self.entries[number as usize]
     }
@@ -416,7 +420,7 @@ impl Profiler {
         &self.of_var[of_var(var) as usize]
     }
 
-    /// Returns the accesses of each task in order, once the execution has ended.
+    /// Returns the accesses of each task in order, after the execution has ended.
     pub(super) fn tasks(&self) -> impl Iterator<Item = &[Profiled]> {
         self.tasks.iter().map(|task| task.accesses.as_slice())
     }
@@ -428,7 +432,7 @@ impl Profiler {
     }
 }
 
-/// A mixture of numbers: two that are mixed in different ways.
+/// A digest: two numbers into which others are mixed in different ways.
 #[derive(Clone, Copy, Debug, Default)]
 struct Digest(u64, u64);
 
@@ -436,7 +440,7 @@ impl Digest {
     #[inline(always)]
     fn add(&mut self, one: u64, other: u64) {
         let Digest(first, second) = *self;
-        // Digits of the golden ratio, which have no pattern.
+        // The constant has the digits of the golden ratio, which have no pattern.
         let mixed = (second ^ other).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         *self = Digest(hash64(first ^ one, other), mixed.rotate_left(29) ^ one);
     }

@@ -1,4 +1,4 @@
-//! The iRoots of one exploration: those that its executions exposed and predicted, and its memo.
+//! The iRoots of one exploration: those that its executions exposed and predicted, and the memo.
 
 use super::access::{Access, Accesses, Effect, Places, word};
 use super::exposed::Detector;
@@ -20,27 +20,27 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The largest number of iRoots that an exploration predicts. It bounds the memory, and a search hardly tries that many.
+/// The maximum number of iRoots that an exploration predicts. It bounds the memory; a search will hardly try that many.
 const PREDICTED_MAX: usize = 100_000;
 
-/// The largest number of profiles that are kept: predictions from more are made again.
+/// The maximum number of profiles whose digests are kept. Predictions from further profiles may be repeated.
 const PROFILES_MAX: usize = 1 << 20;
 
-/// The iRoots of an exploration, shared by the monitor that observes executions, the search, and the driver.
+/// The iRoots of an exploration. The monitor that observes executions, the search, and the driver share them.
 #[derive(Clone)]
 pub struct Session(Arc<Mutex<Inner>>);
 
-/// The options of an exploration about iRoots.
+/// The options about iRoots of an exploration.
 pub struct Options {
     /// `true` if they are searched for; otherwise they are only measured.
     pub searches: bool,
-    /// The largest distance of two accesses of an iRoot, in events of their task.
+    /// The maximum distance between two accesses of an iRoot in one task, in events of that task.
     pub window: u32,
     /// The only iRoot that is tried; `None` for all that are predicted.
     pub target: Option<IRootId>,
-    /// The file of the memo; `None` for none.
+    /// The file of the memo; `None` for no memo.
     pub memo: Option<PathBuf>,
-    /// The time between two writes of that file.
+    /// The time between two writes of the memo.
     pub write_every: Duration,
 }
 
@@ -54,25 +54,25 @@ pub(crate) struct Inner {
     /// The profiler, if iRoots are searched for, and the predictor.
     profiler: Option<Profiler>,
     predictor: Predictor,
-    /// The largest number of iRoots that it predicts.
+    /// The maximum number of iRoots that are predicted.
     pub(super) predicted_max: usize,
     found: Found,
-    /// The iRoots that the last execution exposed first, until it is known whether it failed.
+    /// The iRoots that the last execution was the first to expose, until it is known whether it failed.
     last: Vec<IRoot>,
     last_failed: bool,
-    /// The iRoot that it was meant to expose, if there was one.
+    /// The iRoot that the last execution was to expose, if it was an attempt.
     target: Option<IRoot>,
     /// The only iRoot that is tried, if there is one.
     only: Option<IRootId>,
     /// `true` if any execution failed.
     failed: bool,
-    /// The iRoots exposed and tried before.
+    /// The contents of the memo when the session was opened.
     known: Memo,
     memo: Option<MemoWriter>,
     over: bool,
 }
 
-/// The findings of an exploration.
+/// The results of an exploration so far.
 #[derive(Default)]
 struct Found {
     executions: u64,
@@ -80,38 +80,38 @@ struct Found {
     counts: IRootsExposed,
     curve: Vec<Point>,
     predicted: HashSet<IRoot>,
-    /// The profiles from which everything was predicted, by their digests.
+    /// The digests of the profiles from which predictions were made.
     profiles: HashSet<u128>,
-    /// The predicted iRoots that the search has not taken yet.
+    /// The predicted iRoots that the search has not taken over yet.
     fresh: Vec<IRoot>,
-    /// The exposed iRoots that the search has not taken yet.
+    /// The exposed iRoots that the search has not taken over yet.
     newly_exposed: Vec<IRoot>,
-    /// `true` if a predicted iRoot was left out, because there were too many.
+    /// `true` if a predicted iRoot was left out because there were too many.
     overflowed: bool,
-    /// The iRoots exposed by executions of which it is known whether they failed.
+    /// The iRoots exposed by all executions except perhaps the last, of which it is not known yet whether it failed.
     settled: BTreeSet<IRoot>,
-    /// The numbers of attempts by this exploration that exposed nothing.
+    /// The number of failed attempts of this exploration at each iRoot.
     tried: BTreeMap<IRoot, u32>,
     attempts: u64,
     successes: u64,
 }
 
-/// The file of a memo, and the time of its last write.
+/// The file of a memo, and what was written to it.
 struct MemoWriter {
     file: MemoFile,
     every: Duration,
     written: Instant,
-    /// The numbers written so far: executions, attempts, and failed attempts.
+    /// The numbers written so far: executions, attempts, and failed attempts at each iRoot.
     executions: u64,
     attempts: u64,
     tried: BTreeMap<IRoot, u32>,
 }
 
 impl Session {
-    /// Opens a session of the test with this name.
+    /// Opens a session for the test with this name.
     ///
     /// # Errors
-    /// The memo cannot be read, or is none.
+    /// The memo cannot be read, or the file is not a memo.
     pub fn open(options: &Options, program: &str) -> Result<Session, MemoError> {
         let mut places = Places::default();
         let (known, memo) = match &options.memo {
@@ -150,31 +150,31 @@ impl Session {
         }))))
     }
 
-    /// Locks and returns its data.
+    /// Locks the data of the session.
     pub(super) fn get(&self) -> MutexGuard<'_, Inner> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the monitor that passes it executions.
+    /// Returns the monitor that passes executions to the session.
     pub fn observer(&self) -> Box<dyn Monitor> {
         Box::new(Observer::new(self.clone()))
     }
 
-    /// Returns the search by its iRoots. It tries to expose each at most `attempts_max` times, in all explorations that
-    /// share a memo; or only its target, that many times.
+    /// Returns the search for its iRoots. It tries to expose each at most `attempts_max` times, over all explorations
+    /// that share a memo; or only the target, that many times.
     pub fn strategy(&self, seed: u64, attempts_max: u32) -> Box<dyn Strategy> {
         Box::new(CoverageDriven::new(self.clone(), seed, attempts_max))
     }
 
-    /// Notes the next operations of the tasks with which the last execution ended, and which wait for ever; or that
-    /// there were none.
+    /// Notes the next operations of the tasks that waited forever when the last execution ended; none if there were no
+    /// such tasks.
     pub fn stuck(&self, wanted: &[Operation]) {
         let mut inner = self.get();
         let takes = wanted.iter().filter(|next| lock(next.op) == Lock::Takes);
         let access = |next: &Operation| {
             let of = EventId {
                 task: next.task,
-                // In any case it comes after all events of the task.
+                // It comes after all events of the task.
                 index: inner.detector.events_of(next.task.0) + 1,
             };
             Some(Access::own(of, next.var, inner.effect(next.op, next.site)?))
@@ -193,8 +193,8 @@ impl Session {
         self.get().last_failed = true;
     }
 
-    /// Closes the session: it observes no more executions. Returns the exposed iRoots, and the error if the memo could
-    /// not be written.
+    /// Closes the session, which observes no more executions. Returns the exposed iRoots, and the error if the memo
+    /// could not be written.
     pub fn close(&self) -> (IRootCoverage, Option<MemoError>) {
         let mut inner = self.get();
         inner.over = true;
@@ -206,18 +206,18 @@ impl Session {
 }
 
 impl Inner {
-    /// Returns `true` if executions still count.
+    /// Returns `true` unless the session is closed.
     pub(super) fn listens(&self) -> bool {
         !self.over
     }
 
-    /// Returns the effect of an operation at a site; `None` if it is no access.
+    /// Returns the effect of an operation at a site; `None` if it is not an access.
     pub(super) fn effect(&mut self, op: SyncVarOp, site: impl Display) -> Option<Effect> {
         let word = word(op)?;
         Effect::of(op, self.places.number(format!("{site} {word}")))
     }
 
-    /// Returns the largest distance of two accesses of an iRoot, in events of their task.
+    /// Returns the maximum distance between two accesses of an iRoot in one task, in events of that task.
     pub(crate) fn window(&self) -> u32 {
         self.window
     }
@@ -232,7 +232,7 @@ impl Inner {
         }
     }
 
-    /// Notes the effect of the next event. All events of the execution are noted before any is added.
+    /// Notes the effect of the next event. All events of the execution have to be noted before any is added.
     #[inline(always)]
     pub(super) fn note(&mut self, event: &SyncVarAccess, effect: Effect) {
         self.sharing.note(event.event, event.var, effect);
@@ -252,18 +252,18 @@ impl Inner {
         }
     }
 
-    /// Returns `true` if predictions are made from the execution, once the detector has all of it: if it is a profile
-    /// run, or an attempt that exposed an iRoot which no execution has predicted or exposed. Other attempts are much
-    /// like executions before, and a profile costs as much as the rest of an attempt.
+    /// Returns `true` if predictions are to be made from the execution: if it is a profile run, or an attempt that
+    /// exposed an iRoot that had been neither predicted nor exposed. The detector has to have the whole execution.
+    /// Other attempts are much like earlier executions, and a profile costs as much as the rest of an attempt.
     pub(super) fn is_profiled(&self) -> bool {
-        // After one iRoot was left out there is room for no other.
+        // After one iRoot has been left out, no other one would be added.
         let may_be = self.profiler.is_some() && !self.found.overflowed;
         // Idiom 6 is never predicted.
         let is_surprising = |iroot: &IRoot| iroot.idiom < 6 && !self.found.predicted.contains(iroot);
         may_be && (self.target.is_none() || self.detector.newly_found().iter().any(is_surprising))
     }
 
-    /// Adds the next event of the execution to the profiler, and its effect if it is an access.
+    /// Adds the next event of the execution to the profiler, with its effect if it is an access.
     #[inline(always)]
     pub(super) fn profile(&mut self, event: &SyncVarAccess, effect: Option<Effect>) {
         let Some(profiler) = &mut self.profiler else {
@@ -277,7 +277,7 @@ impl Inner {
         profiler.add(event, that_matter, self.window);
     }
 
-    /// Predicts from the execution, all of which the profiler has.
+    /// Predicts iRoots from the execution, of which the profiler has all events.
     pub(super) fn predict(&mut self) {
         let Some(profiler) = &mut self.profiler else {
             return;
@@ -305,7 +305,7 @@ impl Inner {
         self.expose();
     }
 
-    /// Takes over the iRoots that the detector has found in the last execution.
+    /// Takes over the iRoots that the detector has newly found in the last execution.
     fn expose(&mut self) {
         let found = &mut self.found;
         let before = found.exposed.len();
@@ -326,18 +326,18 @@ impl Inner {
         }
     }
 
-    /// Counts the last execution: it is known by now whether it failed.
+    /// Counts the last execution, when it is known whether it failed.
     fn settle(&mut self) {
         self.failed |= std::mem::take(&mut self.last_failed);
         self.found.settled.extend(self.last.drain(..));
         let due = |keeping: &MemoWriter| keeping.written.elapsed() >= keeping.every;
         if !self.over && self.memo.as_ref().is_some_and(due) {
-            // The last write reports its error.
+            // An error is reported by the last write.
             let _ = self.keep();
         }
     }
 
-    /// Forgets the search, because it restarts.
+    /// Forgets the results of the search, because it restarts.
     pub(crate) fn restart(&mut self) {
         self.settle();
         self.target = None;
@@ -349,24 +349,24 @@ impl Inner {
         }
     }
 
-    /// Returns the predicted iRoots that were not taken yet.
+    /// Removes and returns the predicted iRoots that have not been taken over yet.
     pub(crate) fn take_fresh(&mut self) -> Vec<IRoot> {
         std::mem::take(&mut self.found.fresh)
     }
 
-    /// Returns the exposed iRoots that were not taken yet.
+    /// Removes and returns the exposed iRoots that have not been taken over yet.
     pub(crate) fn take_exposed(&mut self) -> Vec<IRoot> {
         std::mem::take(&mut self.found.newly_exposed)
     }
 
-    /// Returns `true` if an iRoot should be tried, at most `attempts_max` times.
+    /// Returns `true` if an iRoot is to be tried, if each is tried at most `attempts_max` times.
     pub(crate) fn is_due(&self, iroot: &IRoot, attempts_max: u32) -> bool {
         !self.found.exposed.contains(iroot)
             && !self.known.exposed.contains(iroot)
             && self.attempts(iroot) < attempts_max
     }
 
-    /// Returns the number of failed attempts at an iRoot, in this exploration and by the memo.
+    /// Returns the number of failed attempts at an iRoot: those of this exploration and those in the memo.
     pub(crate) fn attempts(&self, iroot: &IRoot) -> u32 {
         let before = self.known.tried.get(iroot).copied().unwrap_or(0);
         before + self.found.tried.get(iroot).copied().unwrap_or(0)
@@ -383,7 +383,7 @@ impl Inner {
         self.only
     }
 
-    /// Returns the iRoot with this identity, if executions or the memo have shown or predicted it.
+    /// Returns the iRoot with this identity, if it has been exposed or predicted, or is in the memo.
     pub(crate) fn find(&self, id: IRootId) -> Option<IRoot> {
         let known = self.known.exposed.iter().chain(self.known.tried.keys());
         let mut all = self
@@ -395,7 +395,7 @@ impl Inner {
         all.find(|iroot| iroot.id(&self.places) == id).copied()
     }
 
-    /// Returns the iRoot that the last execution was meant to expose, in words.
+    /// Returns the iRoot that the last execution was to expose, as text.
     pub(crate) fn attempted(&self) -> Option<String> {
         let target = self.target.as_ref()?;
         Some(format!(
@@ -422,7 +422,7 @@ impl Inner {
         Some(iroot)
     }
 
-    /// Adds the news to the memo's file, if there is one and no execution has failed: a failure must be found again.
+    /// Adds the news to the memo, if there is one and no execution has failed: a failure has to be found again.
     fn keep(&mut self) -> Option<MemoError> {
         let Inner {
             program,

@@ -1,15 +1,15 @@
 //! The variables of an execution that matter to iRoots.
 //!
-//! No access of another task depends on an access to a variable that one task uses alone, or that tasks only read. Such an
-//! access is part of no iRoot, whether exposed or predicted, and does not change which accesses are. An exception are
-//! locks: at the end of the execution a task may wait for one that only another task has taken.
+//! If only one task uses a variable, or tasks only read it, no access of another task depends on an access to it. Such
+//! an access is not part of an iRoot, exposed or predicted, and does not affect which other accesses are. Locks are an
+//! exception: at the end of the execution, a task may wait for one that only another task has taken.
 
 use super::access::{Access, Accesses, Classes, Effect};
 use crate::classic::slots::{of_var, slot};
 use intermezzo_engine::trace::Lock;
 use intermezzo_sdk::{EventId, SyncVar, TaskId};
 
-/// The uses of the variables of one execution.
+/// The use of the variables of one execution.
 #[derive(Debug, Default)]
 pub(super) struct Sharing {
     vars: Vec<Users>,
@@ -18,9 +18,9 @@ pub(super) struct Sharing {
 /// The tasks that access a variable, and how.
 #[derive(Clone, Copy, Debug, Default)]
 struct Users {
-    /// The first task; `None` if there is none yet.
+    /// The first task that accessed it; `None` if none has yet.
     first: Option<TaskId>,
-    /// `true` if there is another.
+    /// `true` if another task accessed it.
     are_several: bool,
     classes: Classes,
 }
@@ -31,7 +31,7 @@ impl Sharing {
         self.vars.clear();
     }
 
-    /// Notes that an event has this effect on its own variable.
+    /// Notes an event that has this effect on its own variable.
     #[inline(always)]
     pub(super) fn note(&mut self, event: EventId, var: SyncVar, effect: Effect) {
         let users = slot(&mut self.vars, of_var(var.0), Users::default);
@@ -39,17 +39,18 @@ impl Sharing {
         users.classes.add(effect.class);
     }
 
-    /// Returns `true` if an event's access to its own variable matters, once all events of the execution are noted.
+    /// Returns `true` if an event's access to its own variable matters. All events of the execution have to be noted
+    /// before.
     #[inline(always)]
     pub(super) fn matters(&self, var: SyncVar, effect: Effect) -> bool {
         let users = self.vars.get(of_var(var.0) as usize).copied().unwrap_or_default();
         effect.lock != Lock::No || users.are_several && users.classes.conflict()
     }
 
-    /// Returns those of an event's accesses that matter, once all events of the execution are noted.
+    /// Returns the accesses of an event that matter. All events of the execution have to be noted before.
     #[inline(always)]
     pub(super) fn that_matter<'a>(&self, accesses: &'a Accesses) -> &'a [Access] {
-        // The second access of an event is to a lock.
+        // The second access of an event, if there is one, is to a lock.
         let Access {
             var,
             place,

@@ -1,14 +1,14 @@
-//! The priority functions that settings know by name.
+//! The priority functions that have names in settings.
 
 use super::{Prefix, Priority};
 use intermezzo_engine::site::Site;
 use intermezzo_sdk::{SyncVar, SyncVarOp, TaskId};
 use std::collections::HashMap;
 
-/// A priority function by its name.
+/// The kinds of built-in priority functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PriorityKind {
-    /// Prefixes first whose last choice preempts a task where the test prefers that (`preemptions_preferred`).
+    /// First the prefixes whose last choice preempts a task where the test prefers that (`preemptions_preferred`).
     Preferred,
     /// Fewest preemptions first.
     Preemptions,
@@ -20,27 +20,29 @@ pub enum PriorityKind {
     Shallowest,
     /// Most choices first: depth first.
     Deepest,
-    /// Most enabled tasks at the last choice first: there the executions differ most.
+    /// Most enabled tasks at the last choice first: there, executions differ most.
     MostEnabled,
-    /// Fewest enabled tasks first: the others wait, so a deadlock may be near.
+    /// Fewest enabled tasks at the last choice first: the other tasks wait, so a deadlock may be near.
     FewestEnabled,
-    /// The operation, at its place in the source, that was chosen least often first, by orders of magnitude (powers of
-    /// 2).
+    /// First the operation, with its place in the source, that was chosen least often. Counts are compared by orders of
+    /// magnitude (powers of 2).
     Rare,
-    /// The rarest switch first, as above: the pair of operations, with their places, before which a task was left though
-    /// it could continue, and which another task ran instead. Prefixes without such a switch come first of all.
+    /// The rarest switch first, by orders of magnitude: the pair of the operation before which a task was preempted and
+    /// the operation of the task that ran instead, with their places. Prefixes without such a switch come before all
+    /// others.
     RareSwitch,
-    /// The rarest state first, as above: the next operations of all enabled tasks, with the task that was chosen.
+    /// The rarest state first, by orders of magnitude: the next operations of all enabled tasks, and the task that was
+    /// chosen.
     RareState,
-    /// The variable whose operations were chosen least often first, as above.
+    /// First the variable whose operations were chosen least often, by orders of magnitude.
     RareVariable,
-    /// The kind of operation (load, lock) that was chosen least often first, as above.
+    /// First the kind of operation (load, lock) that was chosen least often, by orders of magnitude.
     RareOperation,
-    /// Most dependent next operations first: where none is dependent, the order makes no difference.
+    /// Most conflicting next operations of other tasks first: without conflicts, the order makes no difference.
     MostConflicts,
-    /// In random order, by the search's seed.
+    /// Random order, determined by the search's seed.
     Random,
-    /// All equal: the prefix found last first.
+    /// All equal, so the prefix found last comes first.
     Constant,
 }
 
@@ -72,7 +74,8 @@ impl PriorityKind {
     }
 }
 
-/// The groups by which operations are counted. They are only looked up, never listed, so their order does not show.
+/// The groups by which operations are counted. They are only looked up, never iterated over, so their order does not
+/// matter.
 #[derive(PartialEq, Eq, Hash)]
 enum Group {
     Place(SyncVarOp, Site),
@@ -90,7 +93,7 @@ pub struct BuiltIn {
 }
 
 impl BuiltIn {
-    /// Returns the function of this kind; `seed` is for a random order.
+    /// Returns the function of this kind. `seed` is used by a random order.
     pub fn new(kind: PriorityKind, seed: u64) -> BuiltIn {
         BuiltIn {
             kind,
@@ -158,14 +161,14 @@ impl Priority for BuiltIn {
     }
 }
 
-/// Returns the number of binary digits of a count. If ranks grew with every count, most of the queue would be ranked
-/// again before each execution. This way each prefix is ranked again only a few times.
+/// Returns the number of binary digits of a count. If ranks grew with every count, most of the queue would have to be
+/// ranked again before each execution. With orders of magnitude, each prefix is ranked again only a few times.
 fn magnitude(count: u64) -> i64 {
     (u64::BITS - count.leading_zeros()).into()
 }
 
-/// Returns a number that depends only on the seed and the choices, so repeated calls agree. FNV-1a, with a finish that
-/// spreads its last bytes over the whole word (SplitMix64).
+/// Returns a number that depends only on the seed and the choices, so repeated calls agree. It is FNV-1a with the last
+/// steps of SplitMix64, which spread its last bytes over the whole word.
 fn hash(seed: u64, prefix: &Prefix<'_>) -> i64 {
     let taken = prefix
         .before

@@ -3,12 +3,12 @@
 use super::{BuiltIn, Priorities, PriorityKind};
 use std::fmt;
 
-/// The built-in priority functions that the parameters of `best-first` names: sums, the deciding one first.
+/// The built-in priority functions that the parameters of `best-first` name: weighted sums, the deciding one first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PrioritySpec(Vec<Vec<(i64, PriorityKind)>>);
 
 impl Default for PrioritySpec {
-    /// Returns the fewest preemptions first, then the rarest operation.
+    /// Returns the order by the fewest preemptions, then by the rarest operation.
     fn default() -> Self {
         PrioritySpec(vec![
             vec![(1, PriorityKind::Preemptions)],
@@ -18,10 +18,10 @@ impl Default for PrioritySpec {
 }
 
 impl PrioritySpec {
-    /// Parses names separated by commas, each of which may be a sum: `preemptions,2*rare+deepest`.
+    /// Parses sums of names, which are separated by commas: `preemptions,2*rare+deepest`.
     ///
     /// # Errors
-    /// A name is not known, or a weight is no number; the text says what would be valid.
+    /// A name is not known, or a weight is not a number. The text says what to give instead.
     pub fn parse(text: &str) -> Result<PrioritySpec, String> {
         let sum = |sum: &str| sum.split('+').map(factor).collect::<Result<Vec<_>, _>>();
         text.split(',')
@@ -30,7 +30,7 @@ impl PrioritySpec {
             .map(PrioritySpec)
     }
 
-    /// `true` if one of the functions is a random order.
+    /// Returns `true` if one of the functions gives a random order.
     pub fn is_random(&self) -> bool {
         self.0
             .iter()
@@ -38,7 +38,7 @@ impl PrioritySpec {
             .any(|(_, kind)| *kind == PriorityKind::Random)
     }
 
-    /// Returns the functions themselves; `seed` is for a random order.
+    /// Returns the functions. `seed` is used by a random order.
     pub fn build(&self, seed: u64) -> Priorities {
         let build = |&(weight, kind): &(i64, PriorityKind)| (weight, Box::new(BuiltIn::new(kind, seed)) as _);
         Priorities {

@@ -1,4 +1,4 @@
-//! The remaining prefixes, by rank; and within a rank by set of variables.
+//! The remaining prefixes, by rank, and within a rank by set of variables.
 
 use super::orders::Orders;
 use super::variables::{VariableId, Variables};
@@ -6,16 +6,16 @@ use crate::branch::Branch;
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
 
-/// The rank of an execution: the order of the search.
+/// The rank of an execution, which determines the order of the search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Level {
     pub(super) preemptions: u32,
     pub(super) variables: u32,
-    /// The number of tasks that come in every order; 0 if they go in any.
+    /// The number of tasks for which every order is tried; 0 without a bound on threads.
     pub(super) threads: u32,
 }
 
-/// The variables after accesses to which an execution was preempted, or their arrays: their identities in all
+/// The variables, or arrays, to which the preemptions of an execution are attributed: their identities in all
 /// executions, and their numbers in this one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Set(SmallVec<[(VariableId, u32); 2]>);
@@ -26,7 +26,7 @@ impl Set {
         self.0.len() as u32
     }
 
-    /// Returns the set with one more variable, unless it has it.
+    /// Returns the set with this variable added, if there is one.
     pub(super) fn with(&self, variable: Option<(VariableId, u32)>) -> Set {
         let mut set = self.clone();
         if let Some(variable) = variable
@@ -37,17 +37,17 @@ impl Set {
         set
     }
 
-    /// Returns `true` if it has this variable.
+    /// Returns `true` if the set contains this variable.
     pub(super) fn has(&self, variable: (VariableId, u32)) -> bool {
         self.0.binary_search(&variable).is_ok()
     }
 
-    /// Returns the variables' identities in all executions.
+    /// Returns the identities of the variables in all executions.
     pub(super) fn known(&self) -> SmallVec<[VariableId; 2]> {
         self.0.iter().map(|(known, _)| *known).collect()
     }
 
-    /// Returns their numbers in the execution.
+    /// Returns the numbers of the variables in the execution.
     pub(super) fn numbers(&self) -> SmallVec<[u32; 2]> {
         self.0.iter().map(|(_, number)| *number).collect()
     }
@@ -62,18 +62,18 @@ pub(super) struct Item {
     pub(super) orders: Orders,
 }
 
-/// Unexplored prefixes, by level and by the variables of the set that they belong to.
+/// Unexplored prefixes, by level and by the set of variables to which they belong.
 #[derive(Default)]
 pub(super) struct Agenda {
     levels: BTreeMap<Level, BTreeMap<SmallVec<[VariableId; 2]>, Vec<Item>>>,
-    /// The items of the current set, the next one last.
+    /// The items of the current set, with the next one last.
     under_way: Vec<Item>,
-    /// `true` if sets are not searched in order.
+    /// `true` if sets are not searched one after the other.
     dynamic: bool,
 }
 
 impl Agenda {
-    /// Returns an empty agenda. With `dynamic`, neither the number of variables nor the set decides the order.
+    /// Returns an empty agenda. With `dynamic`, neither the number of variables nor the set determines the order.
     pub(super) fn new(dynamic: bool) -> Agenda {
         Agenda {
             dynamic,
@@ -81,7 +81,7 @@ impl Agenda {
         }
     }
 
-    /// Returns the place of an item in the order.
+    /// Returns the level under which items of this level are stored.
     fn place(&self, level: Level) -> Level {
         Level {
             variables: if self.dynamic { 0 } else { level.variables },
@@ -109,7 +109,7 @@ impl Agenda {
         }
     }
 
-    /// Removes and returns the next item, if there is one up to that level.
+    /// Removes and returns the next item, if there is one of this level or a lower one.
     pub(super) fn take(&mut self, level: Level, variables: &Variables) -> Option<Item> {
         if self.under_way.is_empty() {
             let mut first = self.levels.first_entry().filter(|first| *first.key() <= level)?;

@@ -1,18 +1,18 @@
-//! Arrays that count as one variable each: the variables of an execution that one place in the source accesses.
+//! Arrays that count as one variable each: the variables of an execution that the same place in the source accesses.
 //!
-//! A variable is not declared to be an element of an array, and its address does not show it either: the fields of a
-//! queue are adjacent like its slots. But one place in the source accesses many elements. So a variable that is first
-//! accessed at a place where the execution accessed one of its kind before belongs to the array of that one; otherwise
-//! it begins an array. A place belongs to the array that was accessed there first, wherever that array began. So a ring
-//! whose slots are written at one place and read at another is one array. (The paper has addresses, and combines memory
-//! that was allocated together.)
+//! Nothing declares a variable to be an element of an array, and its address does not show it either: the fields of a
+//! queue are adjacent, like its slots. But the same place in the source accesses many elements. So if the place at
+//! which a variable is first accessed has accessed a variable of the same kind before, in the same execution, the new
+//! one belongs to the array of that one; otherwise it begins an array. A place belongs to the array that was accessed
+//! there first, wherever that array began. So a ring whose slots are written at one place and read at another is one
+//! array. (The paper uses addresses, and combines memory that was allocated together.)
 //!
-//! The first access to a variable determines its array, before any preemption counts against it, and the array never
-//! changes in an execution. Arrays only make variables coarser: executions that count against N variables count against
-//! N arrays at most.
+//! The first access to a variable determines its array, before any preemption is attributed to it, and the array does
+//! not change during an execution. Arrays are only a coarser division: an execution whose preemptions are attributed to
+//! N variables has at most N arrays.
 //!
-//! Differs: arrays that the same code accesses, as those of two queues of one type, are one. Elements that each have a
-//! place of their own (`slots[0]` in one line, `slots[1]` in the next) are separate.
+//! Differs: arrays that the same code accesses, such as those of two queues of the same type, count as one. Elements
+//! that are accessed at different places (`slots[0]` in one line, `slots[1]` in the next) are separate.
 
 use intermezzo_engine::record::VarKind;
 use intermezzo_engine::site::Site;
@@ -21,16 +21,16 @@ use intermezzo_engine::trace::is_access;
 use intermezzo_sdk::SyncVar;
 use std::collections::HashMap;
 
-/// The arrays of the running execution.
+/// The arrays of the current execution.
 #[derive(Default)]
 pub(super) struct Arrays {
-    /// The number of its events that were processed.
+    /// The number of events of the execution that have been processed.
     seen: usize,
-    /// The array of each variable that was accessed, by the number of the variable that began it.
+    /// The array of each accessed variable: the number of the variable that began it.
     of: Vec<Option<u32>>,
     /// The array that each place accesses.
     by_place: HashMap<(VarKind, Site), u32>,
-    /// The place where each array began.
+    /// The place at which each array began.
     begun_at: HashMap<u32, Site>,
 }
 
@@ -77,12 +77,12 @@ impl Arrays {
             .expect("only variables are asked for that were accessed")
     }
 
-    /// Returns the place where the array began whose first variable is this one.
+    /// Returns the place at which the array began whose first variable is this one.
     pub(super) fn begun_at(&self, first: u32) -> Site {
         self.begun_at[&first]
     }
 
-    /// Returns the variables that were accessed, each with the one that began its array.
+    /// Returns the accessed variables, each with the one that began its array.
     pub(super) fn members(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
         (0..)
             .zip(&self.of)

@@ -1,4 +1,4 @@
-//! The coverage that a ranked search may claim: the complete ranks, and their probability.
+//! The coverage that a ranked search may claim: the complete ranks, and the probability that an order was missed.
 
 use super::agenda::Level;
 use super::threads::Threads;
@@ -22,7 +22,7 @@ impl Ranked {
             if !preemptions && !variables && !both && !of_place && any_order {
                 return Coverage::Exhaustive;
             }
-            // Executions beyond both bounds are beyond either, so that one reason is enough.
+            // Executions beyond both bounds are beyond each of them, so one reason is enough.
             let preemptions = preemptions || both && !variables;
             let most = |bound: Option<u32>, left_out: bool| bound.filter(|_| left_out).unwrap_or(ANY);
             let level = Level {
@@ -42,7 +42,7 @@ impl Ranked {
         }
     }
 
-    /// Returns the coverage if a level and all before it are complete.
+    /// Returns the coverage if this level and all lower ones are complete.
     fn complete(&self, level: Level, reason: Option<String>) -> Coverage {
         let bound = |most: u32| Some(most).filter(|&most| most != ANY);
         let mut rank = RankBound {
@@ -50,7 +50,7 @@ impl Ranked {
             // There are never more variables than preemptions.
             variables: bound(level.variables).filter(|&most| most < level.preemptions),
             arrays: Arrays::default(),
-            // Without preemptions nothing of a place was left out.
+            // Without preemptions, the bound for each place leaves out nothing.
             per_place: self
                 .per_place_max
                 .filter(|_| self.left_out.of_place && level.preemptions > 0),
@@ -68,7 +68,7 @@ impl Ranked {
         if rank.per_place.is_some() {
             return Coverage::within_rank(None, Some(rank), reason);
         }
-        // With as many variables as preemptions there is no choice of variables.
+        // With as many variables as preemptions, the bound on variables leaves out nothing.
         let whole = if level.variables >= self.most_variables(level.preemptions) {
             Some(level.preemptions)
         } else {
@@ -82,13 +82,13 @@ impl Ranked {
         Coverage::within_rank(all, says_more.then_some(rank), reason)
     }
 
-    /// Returns the most variables that an execution within the bound can have, with this many preemptions.
+    /// Returns the maximum number of variables of an execution within the bounds that has this many preemptions.
     fn most_variables(&self, preemptions: u32) -> u32 {
         self.variables_max
             .map_or(preemptions, |most| most.min(preemptions))
     }
 
-    /// Returns the last level before this one, if there is any.
+    /// Returns the level before this one, if there is one.
     fn level_before(&self, level: Level) -> Option<Level> {
         if level.threads > 2 {
             return Some(Level {
@@ -99,7 +99,7 @@ impl Ranked {
         let threads = self.threads.as_ref().map_or(0, Threads::threads_max);
         let (preemptions, variables) = match level.variables {
             2.. => (level.preemptions, level.variables - 1),
-            // There are too few preemptions at no variable to be worth stating.
+            // Executions whose preemptions are attributed to no variable are too few to be worth stating.
             _ => {
                 let fewer = level.preemptions.checked_sub(1)?;
                 (fewer, self.most_variables(fewer))
@@ -112,7 +112,7 @@ impl Ranked {
         })
     }
 
-    /// Returns a level as text: `(2, 1)`, with threads `(2, 1, 2)`.
+    /// Returns a level as text: `(2, 1)`, or `(2, 1, 2)` with a bound on threads.
     fn in_words(&self, level: Level) -> String {
         let Level {
             preemptions,
@@ -127,7 +127,7 @@ impl Ranked {
         }
     }
 
-    /// Returns the part of the search that the running execution belongs to, as text.
+    /// Returns the part of the search to which the current execution belongs, as text.
     pub(super) fn place_in_words(&self) -> String {
         let Level {
             preemptions,
@@ -152,7 +152,7 @@ impl Ranked {
         )
     }
 
-    /// Returns notes on orders for the reader of the report.
+    /// Returns notes on orders for the report.
     pub(super) fn notes_on_orders(&self) -> Vec<String> {
         let Some(threads) = self.threads.as_ref().filter(|threads| threads.tasks > 0) else {
             return Vec::new();

@@ -1,30 +1,30 @@
-//! Ranked search: executions in order of the preemptions, variables and tasks that a failure needs (Bindal, Bansal,
-//! Lal: Variable and Thread Bounding for Systematic Testing of Multithreaded Programs).
+//! Ranked search: executions in the order of the numbers of preemptions, variables and tasks that a failure needs
+//! (Bindal, Bansal, Lal: Variable and Thread Bounding for Systematic Testing of Multithreaded Programs).
 //!
-//! A preemption counts against the variable that the preempted task accessed last; one before its first access counts
-//! against none. An execution of rank (c, v) has c preemptions, which count against v variables. Ranks are searched in
-//! order, and in each one set of variables after the other (`variables.rs`). With a bound on threads, tasks go by
-//! strict priorities (`orders.rs`). There are as many orders as make it probable that every order of that many tasks is
-//! among them (`permutations.rs`); a rank is then (c, v, t).
+//! A preemption is attributed to the variable that the preempted task accessed last, or to none, if it comes before the
+//! task's first access. An execution of rank (c, v) has c preemptions, which are attributed to v variables. Ranks are
+//! searched in order, and within each rank one set of variables after the other (`variables.rs`). With a bound on
+//! threads, tasks run by strict priorities (`orders.rs`). As many orders of priorities are drawn as make it probable
+//! that every order of that many tasks is among them (`permutations.rs`). A rank is then (c, v, t).
 //!
-//! Differs: the paper searches each set from the beginning. Here an execution is a prefix of executions with one more
-//! preemption, and is run once, for the set of its own variables; the search of a larger set continues from there. So
-//! nothing is run twice, and no set has to be known before the rank that it belongs to.
+//! Differs: the paper searches each set from the beginning. Here, an execution is run once, for the set of its own
+//! variables, and executions with one more preemption continue from its prefixes. So nothing is run twice, and no set
+//! has to be known before the rank to which it belongs.
 //!
-//! With `dynamic` sets are not searched one by one: the first preemptions choose the variables, and later ones follow
-//! accesses to these (the paper's VT-CHESS). The paper lets the first v preemptions choose, even if two of them are at
-//! one variable, so that a third at another is left out. Here the set has v variables, so that both ways cover the
-//! same.
+//! With `dynamic`, sets are not searched one by one: the first preemptions determine the variables, and later ones are
+//! attributed to the same variables (the paper's VT-CHESS). In the paper, the first v preemptions determine the set,
+//! even if two of them are attributed to the same variable, so a third one at another variable is left out. Here the
+//! set may have v variables, so both modes cover the same executions.
 //!
-//! With `per_place`, preemptions may count only against the first variables of each place: of those of one kind that were
-//! first used there. The position of a variable among them is settled at its first use, before any preemption counts
-//! against it. So an execution within the bound, without its last preemption, is within it too, and the search reaches
-//! every one.
+//! With `per_place`, preemptions may be attributed only to the first variables of each place, of those of one kind that
+//! were first used there. The position of a variable among them is known at its first use, before any preemption is
+//! attributed to it. So an execution within the bound is still within it without its last preemption, and the search
+//! reaches all of them.
 //!
-//! Arrays count element by element, or each as one variable (`arrays.rs`).
+//! Each element of an array counts as a variable, or each array as one (`arrays.rs`).
 //!
-//! Misses: executions beyond the bounds, which the report states; with a bound on threads also, with the requested
-//! probability, orders. Memory: some hundred bytes for each prefix put aside.
+//! Misses: executions beyond the bounds, which the report states; with a bound on threads, also some order, with at
+//! most the requested probability. Memory: some hundred bytes for each prefix put aside.
 
 mod agenda;
 mod arrays;
@@ -49,11 +49,11 @@ use std::sync::Arc;
 use threads::{More, Threads};
 use variables::{VariableId, Variables};
 
-/// A search of executions by rank.
+/// A search that runs executions in the order of their ranks.
 pub struct Ranked {
     preemptions_max: Option<u32>,
     variables_max: Option<u32>,
-    /// The number of variables of each place that preemptions may count against.
+    /// The number of variables of each place to which preemptions may be attributed.
     per_place_max: Option<u32>,
     dynamic: bool,
     /// The bound on threads, if there is one.
@@ -62,59 +62,61 @@ pub struct Ranked {
     pruning: Option<Pruning>,
     variables: Variables,
     agenda: Agenda,
-    /// The current level: everything of a lower level is complete.
+    /// The current level: all lower levels are complete.
     level: Level,
-    /// The set of the running execution.
+    /// The set of the current execution, and its level.
     set: Set,
     own_level: Level,
-    /// The number of its choices that are the item's, and the number of its prescribed ones.
+    /// The number of choices of the current item, and of the prescribed choices of the current execution.
     fixed: usize,
     prescribed: usize,
-    /// The orders in it, and those after the prescribed choices.
+    /// The orders in the current execution, and those after its prescribed choices.
     orders: Orders,
     orders_prescribed: Orders,
-    /// Its choices beyond the fixed ones.
+    /// The choices of the current execution after the fixed ones.
     points: Vec<Point>,
     begun: bool,
     left_out: LeftOut,
-    /// The most preemptions within the bounds that an execution could have, in some order.
+    /// The maximum number of preemptions that an execution within the bounds could have, in some order.
     preemptions: u32,
 }
 
 /// The executions that were left out.
 #[derive(Clone, Copy, Debug, Default)]
 struct LeftOut {
-    /// Executions with more preemptions, within the bound on variables.
+    /// Executions with more preemptions than the bound, but within the bound on variables.
     preemptions: bool,
-    /// Executions with more variables, within the bound on preemptions.
+    /// Executions with more variables than the bound, but within the bound on preemptions.
     variables: bool,
     /// Executions beyond both bounds.
     both: bool,
-    /// Executions within both, with a preemption at a variable beyond the first ones of its place.
+    /// Executions within both, with a preemption attributed to a variable that is not among the first ones of its
+    /// place.
     of_place: bool,
 }
 
-/// A choice of the running execution.
+/// A choice of the current execution.
 struct Point {
-    /// The ways to continue that were not tried, the next one last.
+    /// The ways to continue that have not been tried, with the next one last.
     untried: SmallVec<[Way; 2]>,
     preemption: Preemption,
 }
 
 /// A preemption at a choice.
 enum Preemption {
-    /// There could be none, in any orders.
+    /// There can be none, in any order.
     None,
-    /// There could be some within the bounds: the ways that preempt, and the variable that this counts against.
+    /// There can be one within the bounds: the ways that preempt, and the variable to which the preemption is
+    /// attributed.
     Within(Preempting, Option<(VariableId, u32)>),
-    /// It would be beyond the bound on preemptions, that on variables, or both.
+    /// It would exceed the bound on preemptions, the bound on variables, or both.
     Beyond { preemptions: bool, variables: bool },
-    /// It would count against a variable beyond the first ones of its place.
+    /// It would be attributed to a variable that is not among the first ones of its place.
     BeyondPlace,
 }
 
 impl Ranked {
-    /// Returns a search up to these bounds, if they are given. With `dynamic` the first preemptions choose the
+    /// Returns a search within these bounds, where given. With `dynamic`, the first preemptions determine the
     /// variables.
     pub fn new(
         preemptions_max: Option<u32>,
@@ -156,19 +158,19 @@ impl Ranked {
         self
     }
 
-    /// Lets preemptions count only against the first variables of each place, of this many, if a number is given.
+    /// Lets preemptions be attributed only to the first `most` variables of each place, if that is given.
     pub fn within_place(mut self, most: Option<u32>) -> Ranked {
         self.per_place_max = most;
         self
     }
 
-    /// Makes the search not continue from known states, for which this many bytes are used.
+    /// Keeps the search from continuing from known states, for which this many bytes are used.
     pub fn pruned(mut self, bytes: usize) -> Ranked {
         self.pruning = Some(Pruning::new(bytes));
         self
     }
 
-    /// Adds the executions without a preemption in which tasks go by these orders.
+    /// Adds the executions without a preemption in which tasks run in these orders.
     fn add_from_the_beginning(&mut self, orders: Orders) {
         self.agenda.add(Item {
             branch: Branch::along(&[]),
@@ -181,7 +183,7 @@ impl Ranked {
         });
     }
 
-    /// Removes and returns the next prefix to continue from; `None` if there are none left.
+    /// Removes and returns the next prefix to continue from; `None` if none is left.
     fn pop(&mut self) -> Option<Item> {
         loop {
             if let Some(item) = self.agenda.take(self.level, &self.variables) {
@@ -209,7 +211,7 @@ impl Ranked {
         }
         let next = match self.agenda.next_level() {
             Some(next) => next,
-            // No order so far has one more preemption, but others may have.
+            // No execution with another preemption was found in the orders so far, but others may have one.
             None if self.preemptions > self.level.preemptions => Level {
                 preemptions: self.level.preemptions + 1,
                 ..Level::default()
@@ -222,7 +224,7 @@ impl Ranked {
         })
     }
 
-    /// Returns the level of an execution with another preemption, which counts against this variable.
+    /// Returns the level of the current execution with one more preemption, which is attributed to this variable.
     fn level_with(&self, variable: Option<(VariableId, u32)>) -> Level {
         let is_more = variable.is_some_and(|variable| !self.set.has(variable));
         Level {
@@ -232,7 +234,7 @@ impl Ranked {
         }
     }
 
-    /// Returns the preemption at a choice by these ways, if it is within the bounds.
+    /// Returns the preemption at a choice that these ways make, compared with the bounds.
     fn judge(&mut self, point: &ChoicePoint<'_>, ways: Preempting) -> Preemption {
         let last = point.trace().last_accessed(point.running.0);
         let variable = last.map(|var| self.variables.counted(point, var));
@@ -253,8 +255,8 @@ impl Ranked {
         }
     }
 
-    /// Leaves a choice behind: puts the ways that preempt there aside for their ranks. `path` is the path of the execution
-    /// so far, `plan`, if it was needed before.
+    /// Puts the ways that preempt at a choice aside for their ranks, when the search is done with the choice. `path`
+    /// shares the choices of `plan`, once they have been needed.
     fn put_aside(&mut self, plan: &Plan, path: &mut Option<Arc<[Choice]>>, at: usize, point: Point) {
         let left_out = &mut self.left_out;
         match point.preemption {
@@ -286,7 +288,7 @@ impl Ranked {
         }
     }
 
-    /// Begins an item's first execution.
+    /// Begins the first execution of an item.
     fn begin(&mut self, item: Item, plan: &mut Plan) {
         item.branch.prescribe(plan);
         self.fixed = item.branch.length();
@@ -312,7 +314,7 @@ impl Strategy for Ranked {
             }
         }
         if let Some(own) = self.pruning.as_mut().and_then(Pruning::take) {
-            // The rest of the execution does not count.
+            // The rest of the execution is not part of the search.
             plan.truncate(own);
         }
         self.variables.look_at(trace);
@@ -389,7 +391,7 @@ impl Strategy for Ranked {
     fn needs(&self) -> Needs {
         Needs {
             scope: self.pruning.is_none(),
-            // Without other bounds.
+            // Ranks are in the order of preemptions only without the other bounds.
             in_order: self.threads.is_none() && self.variables_max.is_none() && self.per_place_max.is_none(),
             ..Needs::default()
         }

@@ -1,15 +1,15 @@
-//! The order in which tasks go: free, or by strict priorities.
+//! The order in which tasks run: free, or by strict priorities.
 //!
-//! Free: if the running task cannot continue, each other task is tried; if it can, another one is a preemption.
+//! Free: if the running task cannot continue, each other task is tried. If it can, taking another one is a preemption.
 //!
-//! Strict (Bindal, Bansal and Lal, algorithm 1): the task of highest priority goes, and one that becomes enabled takes
-//! over at no cost. A preemption gives the running task the priority of another fragment; if that is still the highest,
-//! it is no preemption, and is not tried. Many orders of priorities agree up to some point, so they are explored
-//! together. Each choice divides them into those for which one task is the highest and those for which another is. No
-//! execution is run twice for two orders between which it makes no difference.
+//! Strict (Bindal, Bansal and Lal, algorithm 1): the task with the highest priority runs, and one that becomes enabled
+//! and has a higher priority takes over at no cost. A preemption gives the running task the priority of a new fragment.
+//! If that is still the highest, nothing changes, so it is not tried. Many orders of priorities agree up to some point,
+//! and are explored together up to there. Each choice divides them by the task that has the highest priority. So an
+//! execution that several orders have in common is run only once.
 //!
-//! Differs: time-outs have no priority. They are tried where the running task cannot continue, and are preemptions
-//! elsewhere, as in the other searches.
+//! Differs: time-outs have no priority. As in the other searches, they are tried where the running task cannot
+//! continue, and are preemptions elsewhere.
 
 use super::permutations::{Fragment, priority};
 use intermezzo_engine::schedule::ChoiceKind;
@@ -17,13 +17,15 @@ use intermezzo_engine::strategy::ChoicePoint;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// The number of times a task may yield before it comes after those that have not: the paper's number.
+/// The number of times that a task may yield before those that have not yielded as often come before it. It is the
+/// paper's number.
 const YIELDS_MAX: u32 = 100;
 
 /// A set of orders of priorities that are explored together.
 #[derive(Clone)]
 enum Family {
-    /// All in which the first of each pair is above the second. The pairs are sorted and transitively closed.
+    /// All orders in which the first fragment of each pair is above the second. The pairs are sorted, and the relation
+    /// is transitively closed.
     All(Arc<[(Fragment, Fragment)]>),
     /// The orders with these numbers.
     Drawn { seed: u64, orders: Arc<[u64]> },
@@ -32,18 +34,18 @@ enum Family {
 /// Strict priorities.
 pub(super) struct Strict {
     family: Family,
-    /// The tasks that were preempted, each with the preemption after which it has been since.
+    /// The tasks that were preempted, each with the number of its last preemption.
     preempted: Arc<[(u32, u32)]>,
 }
 
-/// The orders in which tasks go.
+/// The orders in which tasks run.
 #[derive(Clone)]
 pub(super) enum Orders {
     Free,
     Strict(Arc<Strict>),
 }
 
-/// One way to continue: the alternative, and the orders from there on.
+/// One way to continue: the alternative that is taken, and the orders from there on.
 pub(super) struct Way {
     pub(super) taken: u32,
     pub(super) orders: Orders,
@@ -51,7 +53,7 @@ pub(super) struct Way {
 
 /// The ways that preempt the running task.
 pub(super) enum Preempting {
-    /// All but the first of this many alternatives, where the order is free.
+    /// All but the first of this many alternatives, in the free order.
     Others(u32),
     /// These ways.
     These(SmallVec<[Way; 2]>),
@@ -81,7 +83,7 @@ impl Preempting {
 /// The ways to continue from a choice.
 #[derive(Default)]
 pub(super) struct Ways {
-    /// The ways at no cost; there is always one.
+    /// The ways that cost no preemption. There is always one.
     pub(super) free: SmallVec<[Way; 2]>,
     /// The ways that preempt the running task.
     pub(super) preempting: Preempting,
@@ -107,7 +109,7 @@ impl Orders {
         }))
     }
 
-    /// Returns the ways to continue from a choice of an execution with this many preemptions.
+    /// Returns the ways to continue from a choice of an execution that has this many preemptions.
     pub(super) fn ways(&self, point: &ChoicePoint<'_>, preemptions: u32) -> Ways {
         let all = |alternatives: std::ops::Range<u32>| {
             let way = |taken| Way {
@@ -131,7 +133,7 @@ impl Orders {
     }
 }
 
-/// A task that could go, and its alternative.
+/// A task that could run, and its alternative.
 type Contender = (u32, u32);
 
 impl Strict {
@@ -191,7 +193,7 @@ impl Strict {
         }
     }
 
-    /// Returns these orders after the task was preempted as the n-th preemption, given by `preemption`.
+    /// Returns the orders of this family after the preemption with this number, which preempts this task.
     fn preempting(&self, task: u32, preemption: u32, family: Family) -> Strict {
         let others = self.preempted.iter().filter(|(other, _)| *other != task);
         Strict {
@@ -207,7 +209,7 @@ impl Strict {
         })
     }
 
-    /// Returns the orders in which the task is the highest of the contenders; `None` if there are none.
+    /// Returns the orders in which this task has the highest priority of the contenders; `None` if there are none.
     fn with_highest(&self, task: u32, contenders: &[Contender]) -> Option<Family> {
         let highest = self.fragment(task);
         let others = || {
@@ -236,7 +238,7 @@ impl Strict {
     }
 }
 
-/// Puts `high` above `low`, and keeps the relation transitive: everything above `high` comes above everything below
+/// Puts `high` above `low`, and keeps the relation transitive: everything above `high` is then above everything below
 /// `low`.
 fn put_above(above: &mut Vec<(Fragment, Fragment)>, high: Fragment, low: Fragment) {
     if above.binary_search(&(high, low)).is_ok() {

@@ -1,34 +1,34 @@
-//! Random orders of tasks: the number needed until some tasks came in every order among themselves, and the way in
-//! which they are drawn.
+//! Random orders of tasks: how many are needed until each few tasks have come in every order, and how orders are drawn.
 //!
-//! Bindal, Bansal and Lal, lemma 4.1: of `n` things, `(t + 1)! (ln(n t) + ln(1 / eps))` random orders show each `t` of
-//! them in all `t!` orders, except with a probability of at most `eps`. Its proof bounds the expected number of orders
-//! missed, `n! / (n - t)! (1 - 1 / t!)^P`. Here `P` is computed from that bound itself, which needs fewer orders.
+//! Bindal, Bansal and Lal, lemma 4.1: `(t + 1)! (ln(n t) + ln(1 / eps))` random orders of `n` things show each `t` of
+//! them in all `t!` orders, except with a probability of at most `eps`. The proof bounds the expected number of missed
+//! orders by `n! / (n - t)! (1 - 1 / t!)^P` for `P` random orders. Here `P` is computed directly from that bound, so
+//! fewer orders are needed.
 //!
-//! Differs: orders come in pairs, one the reverse of the other. A pair misses an order of `t` things with probability
-//! `1 - 2 / t!`, which is less than `(1 - 1 / t!)^2`, and then it misses exactly the reverse of that order, too. So for
-//! two things one pair is certainly enough, as the paper says, and more things need fewer pairs.
+//! Differs: orders come in pairs, each an order and its reverse. A pair misses an order of `t` things with probability
+//! `1 - 2 / t!`, which is less than `(1 - 1 / t!)^2`; and then it also misses the reverse of that order. So for two
+//! things one pair is always enough, as the paper says, and for more things fewer orders are needed than without pairs.
 
-/// A fragment with a priority of its own: a task, or the part of a task after a preemption.
+/// A fragment, which has its own priority: a task until its first preemption, or the part of a task after a preemption.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Fragment(u32);
 
 impl Fragment {
-    /// Returns the fragment of a task until it is preempted.
+    /// Returns the fragment of a task until its first preemption.
     pub(super) fn of_task(task: u32) -> Fragment {
         Fragment(task)
     }
 
-    /// Returns the fragment of a task after the preemption with this number in the execution, from 1.
+    /// Returns the fragment of a task after the preemption with this number in the execution, counted from 1.
     pub(super) fn after_preemption(preemption: u32) -> Fragment {
         Fragment(1 << 31 | preemption)
     }
 }
 
-/// Returns the priority of a fragment in the order with this number; the higher goes first. Odd orders are the reverse
-/// of the ones before them.
+/// Returns the priority of a fragment in the order with this number. The fragment with the highest priority runs first.
+/// Each odd order is the reverse of the one before it.
 ///
-/// The number of fragments does not matter: late tasks have their places in each order too.
+/// It does not depend on the number of fragments, so tasks that are created later have their places in each order, too.
 pub(super) fn priority(seed: u64, order: u64, fragment: Fragment) -> (u64, u32) {
     let drawn = spread(spread(seed ^ spread(order / 2)) ^ u64::from(fragment.0));
     if order.is_multiple_of(2) {
@@ -38,7 +38,7 @@ pub(super) fn priority(seed: u64, order: u64, fragment: Fragment) -> (u64, u32) 
     }
 }
 
-/// Returns a mixed number (SplitMix64): every bit of the result depends on every bit of the input.
+/// Mixes the bits of a number (SplitMix64), so that every bit of the result depends on every bit of the input.
 fn spread(number: u64) -> u64 {
     let mixed = number.wrapping_add(0x9E37_79B9_7F4A_7C15);
     let mixed = (mixed ^ mixed >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -47,7 +47,7 @@ fn spread(number: u64) -> u64 {
 }
 
 /// Returns the number of orders of `of` things, in pairs, that show each `some` of them in every order, except with a
-/// probability of at most `epsilon`. Saturates.
+/// probability of at most `epsilon`. The result saturates.
 pub(super) fn needed(of: u32, some: u32, epsilon: f64) -> u64 {
     let some = some.min(of);
     if some < 2 {
@@ -64,7 +64,7 @@ pub(super) fn needed(of: u32, some: u32, epsilon: f64) -> u64 {
     2 * ((missed_together / by_each_pair).ceil().max(1.0) as u64).min(u64::MAX / 2)
 }
 
-/// Returns the number of orders of this many things. Saturates.
+/// Returns the number of orders of this many things. The result saturates.
 pub(super) fn all(of: u32) -> u64 {
     (1..=u64::from(of)).fold(1, u64::saturating_mul)
 }
@@ -73,7 +73,7 @@ pub(super) fn all(of: u32) -> u64 {
 mod tests {
     use super::*;
 
-    /// Returns the lemma's number.
+    /// Returns the number of orders by the lemma.
     fn lemma(n: u32, t: u32, epsilon: f64) -> f64 {
         all(t + 1) as f64 * (f64::from(n * t).ln() - epsilon.ln())
     }
@@ -85,8 +85,8 @@ mod tests {
         tasks
     }
 
-    /// Marks every sequence of `t` different tasks that occurs in this order somewhere in the tasks, as digits to the
-    /// base `n`.
+    /// Marks every sequence of `t` different tasks that `tasks` contains in this order, as a number with these digits
+    /// to the base `n`.
     fn mark(tasks: &[u32], t: u32, n: u32, digits: u32, seen: &mut [bool]) {
         if t == 0 {
             seen[digits as usize] = true;
@@ -127,7 +127,7 @@ mod tests {
         assert_eq!((needed(600, 3, 0.01), lemma(600, 3, 0.01) as u64), (114, 290));
     }
 
-    /// The fraction of trials that missed something exceeds epsilon by no more than chance explains.
+    /// The fraction of trials in which an order was missed exceeds epsilon by no more than chance explains.
     #[test]
     fn orders_cover_with_the_probability_that_is_claimed() {
         const TRIALS: u64 = 300;

@@ -1,34 +1,35 @@
-//! Happens-before pruning within a set of variables: the executions after a state are run once.
+//! Happens-before pruning within a set of variables: the executions that continue from a state are run once.
 //!
-//! The search does not continue from a state (a trace, up to the last decision) that was reached before after
-//! preemptions at the same variables or fewer, if the same task could continue without a preemption. Everything
-//! possible from here within a set was possible from there. Nothing is pruned because of a state reached by way of
-//! other variables. The numbers of preemptions need not be compared, because the search runs fewer first.
+//! The search does not continue from a state (the trace up to the last choice) that was reached before with preemptions
+//! at the same variables or some of them, if the same task could continue without a preemption. Everything that is
+//! possible from here within a set was possible from there. Nothing is pruned because of a state reached with
+//! preemptions at other variables. The numbers of preemptions need not be compared, because the search runs executions
+//! with fewer ones first.
 //!
-//! Differs from the caching of other bounded searches, for which fewer preemptions make up for another task that can
-//! continue: the saved one might have to be made where none is allowed.
+//! Differs from the caching of other bounded searches: there, one preemption fewer makes up for a different task that
+//! can continue. Here, that preemption might have to be made at a variable where none is allowed.
 
 use super::agenda::Set;
 use intermezzo_engine::strategy::ChoicePoint;
 use intermezzo_engine::trace::Fingerprints;
 use std::sync::Arc;
 
-/// The visited states, and the results of visits.
+/// The visited states, and what the current execution found among them.
 pub(super) struct Pruning {
     states: Arc<Fingerprints<()>>,
-    /// The states that the running execution was the first to reach. They are known once it has ended: if it is run again,
-    /// it need not reach them again, and what follows them would be missed.
+    /// The states that the current execution is the first to reach. They are added to `states` when it has ended: if it
+    /// is run again, it may not reach them again, and the executions that continue from them would be missed.
     reached: Vec<u128>,
-    /// The number of choices after which the running execution reached a known state.
+    /// The number of choices after which the current execution reached a known state.
     known_after: Option<usize>,
     pub(super) redundant: u64,
 }
 
-/// The largest number of variables of which all subsets are looked up. Beyond it less is pruned.
+/// The maximum number of variables of which all subsets are looked up. In larger sets, less is pruned.
 const SUBSETS_OF: usize = 6;
 
 impl Pruning {
-    /// Returns an empty set of states that may take this many bytes.
+    /// Returns an empty set of states that may use this many bytes.
     pub(super) fn new(bytes: usize) -> Pruning {
         Pruning {
             states: Arc::new(Fingerprints::new(bytes)),
@@ -38,12 +39,12 @@ impl Pruning {
         }
     }
 
-    /// Returns `true` if the running execution reached a known state.
+    /// Returns `true` if the current execution has reached a known state.
     pub(super) fn has_pruned(&self) -> bool {
         self.known_after.is_some()
     }
 
-    /// Ends the execution. Returns the number of its own choices, if it reached a known state.
+    /// Ends the execution. If it reached a known state, returns the number of choices up to there.
     pub(super) fn take(&mut self) -> Option<usize> {
         for state in self.reached.drain(..) {
             self.states.visit(state, || (), |()| ());
@@ -59,7 +60,8 @@ impl Pruning {
         }
     }
 
-    /// Returns `true` if continuing from here shows nothing that was not shown after preemptions at a part of this set.
+    /// Returns `true` if continuing from here shows nothing that was not shown with preemptions at a part of this set,
+    /// or all of it.
     pub(super) fn prunes(&mut self, point: &ChoicePoint<'_>, set: &Set) -> bool {
         if point.fair {
             return false;

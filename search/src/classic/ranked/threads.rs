@@ -1,39 +1,39 @@
-//! Thread bounding: the orders of priorities that a rank needs, and those that were begun.
+//! Thread bounding: the orders of priorities that a rank needs, and those that have been begun.
 
 use super::agenda::Level;
 use super::orders::Orders;
 use super::permutations::{all, needed};
 use intermezzo_engine::strategy::Epsilon;
 
-/// The largest number of orders that are explored together: a choice inspects each of them.
+/// The maximum number of orders that are explored together. Each choice inspects all of them.
 const TOGETHER_MAX: u64 = 1 << 14;
 
-/// A bound on the number of tasks whose order a failure depends on.
+/// A bound on the number of tasks on whose order a failure depends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ThreadBound {
-    /// The largest number of tasks, at least 2.
+    /// The maximum number of tasks, at least 2.
     pub threads: u32,
-    /// The largest probability with which some order of that many tasks was not among those drawn.
+    /// The maximum probability that some order of that many tasks is not among those drawn.
     pub epsilon: Epsilon,
-    /// Seed of the orders.
+    /// The seed of the orders.
     pub seed: u64,
 }
 
 /// The orders of a search so far.
 pub(super) struct Threads {
     bound: ThreadBound,
-    /// The number of orders that were drawn.
+    /// The number of orders that have been drawn.
     drawn: u64,
-    /// `true` if all orders are explored, drawn or not.
+    /// `true` if all orders are explored, so that none is drawn.
     pub(super) all: bool,
-    /// The most tasks that an execution had.
+    /// The maximum number of tasks that an execution had.
     pub(super) tasks: u32,
 }
 
-/// The orders that a rank needs in addition to those that were begun.
+/// The orders that a rank needs in addition to those that have been begun.
 pub(super) enum More {
     Drawn(Orders),
-    /// All orders, which replaces those drawn before.
+    /// All orders. They replace those drawn before.
     All(Orders),
 }
 
@@ -47,7 +47,7 @@ impl Threads {
         }
     }
 
-    /// Returns the orders that must be begun before executions of this level are complete; `None` if there are enough.
+    /// Returns further orders that are needed for this level to be complete; `None` if there are enough.
     pub(super) fn more(&mut self, level: Level) -> Option<More> {
         if self.all {
             return None;
@@ -57,7 +57,7 @@ impl Threads {
             level.threads + level.preemptions,
         );
         let needed = match self.tasks {
-            // Nothing was run yet that could show it.
+            // No execution has been run that could show the number of tasks.
             0 => 2,
             _ => needed(of, some, self.bound.epsilon.probability()),
         };
@@ -74,19 +74,19 @@ impl Threads {
         Some(More::Drawn(Orders::drawn(self.bound.seed, orders)))
     }
 
-    /// Returns the most tasks for whose orders a rank must be complete.
+    /// Returns the maximum number of tasks for whose orders a rank has to be complete.
     pub(super) fn threads_max(&self) -> u32 {
         self.bound.threads.min(self.tasks).max(2)
     }
 
-    /// Returns the largest probability that some order that a level needs was missed; `None` if none was, because an
-    /// order and its reverse are enough for any two fragments.
+    /// Returns the maximum probability that some order that a level needs was missed. Returns `None` if none was
+    /// missed: for two fragments, one order and its reverse are enough.
     pub(super) fn epsilon(&self, level: Level) -> Option<Epsilon> {
         let certain = self.all || level.threads.saturating_add(level.preemptions) <= 2;
         (!certain).then_some(self.bound.epsilon)
     }
 
-    /// Returns the explored orders, as text.
+    /// Returns the explored orders as text.
     pub(super) fn in_words(&self) -> String {
         if self.all {
             return "in every order of priorities".into();

@@ -1,14 +1,15 @@
-//! A test's variables: which of them are shared, and which come from one loop.
+//! The variables of a test: their identities across executions, which of them are shared, and which come from the same
+//! loop.
 //!
 //! A variable is identified across executions by its name: its kind, the task that used it first, and its index among
 //! that task's first uses. (The paper uses allocations. Here constructors are `const` and cannot observe that they run,
-//! so a variable is first observed when it is first used.) If two tasks use a variable first in an order that depends
-//! on the schedule, it has two names, and each is searched. That misses nothing: every execution has one name for each
-//! of its variables, fixed before any preemption counts against it.
+//! so a variable is first observed when it is first used.) If it depends on the schedule which of two tasks uses a
+//! variable first, the variable has two names, and each is searched. That misses nothing: in every execution each
+//! variable has one name, which is known before any preemption is attributed to it.
 //!
-//! Variables of one kind that were used first at the same place in the source are of one type. The index of a variable
-//! among those of its type in its execution is its iteration. (The paper uses call stacks; of these only the innermost
-//! place outside std is known, which `#[track_caller]` moves to the caller.)
+//! Variables of one kind that were first used at the same place in the source are of the same type. The index of a
+//! variable among those of its type in the execution is its iteration. (The paper uses call stacks. Here only the
+//! innermost place outside std is known, or its caller's with `#[track_caller]`.)
 //!
 //! If arrays count as one variable each (`arrays.rs`), an array is identified by its kind and the place at which it
 //! began.
@@ -27,19 +28,19 @@ use std::cmp::Ordering;
 pub(super) type VariableId = u32;
 
 pub(super) struct Variables {
-    /// The arrays; `None` if each element counts by itself.
+    /// The arrays; `None` if each element counts as a variable.
     arrays: Option<Arrays>,
     by_name: HashMap<Name, VariableId>,
     about: Vec<About>,
     /// The numbers of tasks in all executions, by the numbers of their creators and their indices among these tasks.
     tasks: HashMap<(u32, u32), u32>,
-    /// The numbers of the tasks of the running execution that were looked up.
+    /// The numbers of those tasks of the current execution that have been looked up.
     tasks_here: Vec<Option<u32>>,
-    /// The identities of variables of the running execution that were looked up, by their number there; for an array,
-    /// by the number of its first variable.
+    /// The identities of those variables of the current execution that have been looked up, by their numbers in it; for
+    /// an array, by the number of its first variable.
     here: Vec<Option<VariableId>>,
-    /// The position of each variable of the running execution among those of its place, if it was asked for; and the number
-    /// of these by kind and place.
+    /// The position of each variable of the current execution among those of its place, as far as they have been
+    /// queried, and the number of these variables by kind and place.
     positions: Vec<u32>,
     of_place: HashMap<(VarKind, Place), u32>,
 }
@@ -47,7 +48,8 @@ pub(super) struct Variables {
 /// The name of a variable or an array: [`var_identity`] in numbers.
 #[derive(PartialEq, Eq, Hash)]
 enum Name {
-    /// Its kind, the number of its first user in all executions, and its index among that task's first uses.
+    /// Its kind, the number in all executions of the task that used it first, and its index among that task's first
+    /// uses.
     Variable(VarKind, u32, u32),
     /// Its kind, and the place at which it began.
     Array(VarKind, Place),
@@ -55,13 +57,13 @@ enum Name {
 
 struct About {
     name: String,
-    /// `true` if two tasks were seen to access it, and one of them wrote.
+    /// `true` if tasks were seen to share it: two accessed it, and one of them wrote.
     shared: bool,
     iteration: usize,
 }
 
 impl Variables {
-    /// Returns no variables yet. `whole` is `true` if arrays count as one variable each.
+    /// Returns an empty set of variables. With `whole`, arrays count as one variable each.
     pub(super) fn new(whole: bool) -> Variables {
         Variables {
             arrays: whole.then(Arrays::default),
@@ -80,7 +82,7 @@ impl Variables {
         self.arrays.is_some()
     }
 
-    /// Begins another execution, whose variables have numbers of their own.
+    /// Begins another execution, in which variables have other numbers.
     pub(super) fn begin(&mut self) {
         self.here.clear();
         self.tasks_here.clear();
@@ -91,8 +93,8 @@ impl Variables {
         }
     }
 
-    /// Returns the variable or array that a preemption after an access to this variable of the running execution counts
-    /// against: its identity, and its number in the execution.
+    /// Returns the variable or array to which a preemption is attributed that follows an access to this variable of the
+    /// current execution: its identity, and its number in the execution.
     pub(super) fn counted(&mut self, point: &ChoicePoint<'_>, var: u32) -> (VariableId, u32) {
         let number = match &mut self.arrays {
             Some(arrays) => {
@@ -104,8 +106,8 @@ impl Variables {
         (self.known(point, number), number)
     }
 
-    /// Returns the number of variables that the running execution used first at the same place before the variable with
-    /// this number, and that are of its kind. Plain memory and park tokens have no place: 0.
+    /// Returns the position of the variable with this number among those of its kind that the current execution first
+    /// used at the same place. It is 0 for plain memory and park tokens, which have no place.
     pub(super) fn position(&mut self, point: &ChoicePoint<'_>, var: u32) -> u32 {
         for known in self.positions.len() as u32..=var {
             let known = &point.vars[known];
@@ -118,7 +120,7 @@ impl Variables {
         self.positions[var as usize]
     }
 
-    /// Returns the identity of the variable with this number in the running execution.
+    /// Returns the identity of the variable with this number in the current execution.
     fn known(&mut self, point: &ChoicePoint<'_>, var: u32) -> VariableId {
         let at = var as usize;
         if self.here.len() <= at {
@@ -144,7 +146,8 @@ impl Variables {
         known
     }
 
-    /// Returns the number of a task in all executions: that of its place among the tasks of its creator.
+    /// Returns the number of a task in all executions. It is identified by its creator and its index among the
+    /// creator's tasks.
     fn task(&mut self, point: &ChoicePoint<'_>, task: u32) -> u32 {
         let known = self.tasks_here.get(task as usize).copied().flatten();
         if let Some(known) = known {
@@ -165,7 +168,7 @@ impl Variables {
 
     fn learn_of(&mut self, point: &ChoicePoint<'_>, var: u32, name: Name) -> VariableId {
         let known = self.about.len() as VariableId;
-        // An array has all of its elements from the first round on.
+        // An array is not created in one round of a loop.
         let iteration = if self.has_arrays() {
             0
         } else {
@@ -188,7 +191,7 @@ impl Variables {
         known
     }
 
-    /// Notes the variables that tasks shared in an execution that has ended.
+    /// Notes which variables tasks shared in the execution that has ended.
     pub(super) fn look_at(&mut self, trace: &Trace) {
         let about = &mut self.about;
         let mut look_at = |var: u32, known: Option<VariableId>| {
@@ -211,7 +214,7 @@ impl Variables {
     }
 
     /// Compares two sets in search order. The one with fewer variables that are not known to be shared comes first;
-    /// then the one from earlier iterations; then the one seen first.
+    /// then the one of earlier iterations; then the one that was found first.
     pub(super) fn order(&self, one: &[VariableId], other: &[VariableId]) -> Ordering {
         let worth = |set: &[VariableId]| {
             let about = || set.iter().map(|&known| &self.about[known as usize]);
@@ -229,7 +232,7 @@ impl Variables {
     }
 }
 
-/// Returns the number of variables of its type before a variable.
+/// Returns the iteration of a variable: the number of variables of its type before it.
 fn iteration(point: &ChoicePoint<'_>, var: u32) -> usize {
     let vars = point.vars;
     let kind_and_site = |var: u32| vars[var].first_site.map(|site| (vars[var].kind, site));

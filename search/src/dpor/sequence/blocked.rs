@@ -1,4 +1,4 @@
-//! Sequences that end with a blocked operation: at the end of the execution, or where it was cut.
+//! Sequences that end with an operation that was blocked at the end of the execution, or where it was cut.
 
 use super::{Planned, Sequence, Sequences};
 use intermezzo_engine::trace::{Blocked, Class, StepAccess, Trace, conflict};
@@ -18,8 +18,8 @@ impl Sequences {
             class: Class::Share,
             ..blocked.access
         };
-        // Other conflicting steps come later, and so does everything after them. But readers may have given back their
-        // shares.
+        // Other conflicting steps come later, and so does everything after them. The exception is readers, which may
+        // have released their shares.
         let mut later: Vec<usize> = Vec::new();
         self.sequence.retain(|planned| {
             let Some(step) = planned.step() else {

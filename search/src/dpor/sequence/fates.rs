@@ -7,7 +7,7 @@ use intermezzo_engine::schedule::Choice;
 use intermezzo_engine::trace::{StepAccess, Trace, conflict};
 use smallvec::SmallVec;
 
-/// A step that is no step of the sequence: it was done before the sequence's end, or is assumed to come after it.
+/// A step that is not part of the sequence: it was done before the sequence's end, or is assumed to come after it.
 #[derive(Clone)]
 pub(in super::super) struct Assumed {
     task: u32,
@@ -25,7 +25,7 @@ pub(in super::super) struct Assumption {
     otherwise: Option<Footprint>,
 }
 
-/// The state of a sequence before it began again.
+/// The state of a sequence before it was reset, to be restored.
 pub(in super::super) struct Before {
     steps: SmallVec<[Planned; 16]>,
     from: usize,
@@ -37,8 +37,8 @@ pub(in super::super) struct Before {
 }
 
 impl Sequence {
-    /// Returns `true` if a sleeping task begins the sequence with its step in it, as it was tried. `sleepers` are all that
-    /// sleep where the sequence begins.
+    /// Returns `true` if the sequence can begin with a step of a sleeping task, and that step was tried. `sleepers` are
+    /// all sleepers where the sequence begins.
     #[inline(always)]
     pub(in super::super) fn begins_asleep(
         &self,
@@ -56,7 +56,7 @@ impl Sequence {
         })
     }
 
-    /// Returns `true` if trying the sleeper's step tried the step at a place: it was tried with the same values.
+    /// Returns `true` if the step at a place is the step that the sleeper tried: it chooses the same values.
     #[inline(always)]
     pub(in super::super) fn is_tried(
         &self,
@@ -73,7 +73,7 @@ impl Sequence {
             }
     }
 
-    /// Returns the values of the step at a place, or its fate only; `None` if it may choose others.
+    /// Returns the values of the step at a place, or only its fate; `None` if it may choose others.
     #[cold]
     fn values_at(&self, trace: &Trace, choices: &[Choice], place: usize) -> Option<Values> {
         let made = self.made_in(trace, choices, place).map(values);
@@ -98,9 +98,10 @@ impl Sequence {
         self.fate
     }
 
-    /// Assumes that the next operation of a task has this fate, and begins with all steps again. With the other fate, its
-    /// step has the footprint `other`. Steps that are done, and are none of the sequence, are assumed to come before it.
-    /// Returns the state before, for [`Sequence::put_back`]; `None` if nothing is known of the step with this fate.
+    /// Assumes that the next operation of a task has this fate, and resets the sequence to all its steps. With the
+    /// other fate, its step has the footprint `other`. Steps that are done, and are not part of the sequence, are
+    /// assumed to come before it. Returns the previous state, for [`Sequence::put_back`]; `None` if nothing is known of
+    /// the step with this fate.
     pub(in super::super) fn assume(&mut self, task: u32, fate: Fate, other: &[StepAccess]) -> Option<Before> {
         let &[StepAccess { key, .. }] = other else {
             return None;
@@ -128,7 +129,7 @@ impl Sequence {
         Some(before)
     }
 
-    /// Returns what is assumed.
+    /// Returns the current assumption.
     pub(in super::super) fn assumption(&self) -> Assumption {
         Assumption {
             assumed: self.assumed.clone(),
@@ -137,7 +138,7 @@ impl Sequence {
         }
     }
 
-    /// Assumes what was assumed before, and begins with all steps again.
+    /// Makes an earlier assumption again, and resets the sequence to all its steps.
     pub(in super::super) fn assume_again(&mut self, assumption: &Assumption) {
         self.done.clear();
         self.outside.clear();
@@ -147,7 +148,8 @@ impl Sequence {
         self.otherwise.clone_from(&assumption.otherwise);
     }
 
-    /// Begins with all steps again, as if none was done. Returns the state before, for [`Sequence::put_back`].
+    /// Resets the sequence to all its steps, as if none was done. Returns the previous state, for
+    /// [`Sequence::put_back`].
     pub(in super::super) fn begin_again(&mut self) -> Before {
         let before = Before {
             steps: self.planned[..self.end].into(),
@@ -162,7 +164,7 @@ impl Sequence {
         before
     }
 
-    /// Makes all steps remain.
+    /// Makes all steps remaining ones.
     fn restart(&mut self) {
         self.from = 0;
         (self.counts_otherwise, self.is_outside_unknown) = (false, false);
@@ -183,7 +185,8 @@ impl Sequence {
         (self.assumed, self.fate, self.otherwise) = (assumed, fate, otherwise);
     }
 
-    /// Notes that a step is done that is none of the sequence. `is_known` is `true` if this is all of its footprint.
+    /// Notes that a step that is not part of the sequence is done. `is_known` is `true` if this is all of its
+    /// footprint.
     #[cold]
     pub(super) fn take_outside(
         &mut self,
@@ -221,14 +224,14 @@ impl Sequence {
         assumed.task == task && assumed.after == self.done_by(task)
     }
 
-    /// Returns `true` if the assumed steps of a task commute with everything.
+    /// Returns `true` if the assumed steps of a task commute with everything in the sequence.
     pub(in super::super) fn assumed_commutes(&self, trace: &Trace, task: u32) -> bool {
         let mut own = self.assumed.iter().filter(|assumed| assumed.task == task);
         own.all(|assumed| self.may_begin(trace, task, &assumed.footprint, false) == Some(None))
     }
 
-    /// Returns `true` if a step of a task with this footprint conflicts with an assumed step of another task that is not
-    /// done. Only steps that are assumed before the task's own next one count.
+    /// Returns `true` if a step of a task with this footprint conflicts with an assumed step of another task that is
+    /// not done. Only steps that are assumed before the task's own next one count.
     #[inline(always)]
     pub(super) fn wakes_assumed(&self, task: u32, footprint: &[StepAccess]) -> bool {
         let mut before = self
@@ -254,8 +257,8 @@ impl Sequence {
         self.with_footprint(trace, &self.left()[place], Footprint::from_slice)
     }
 
-    /// Uses the class of this footprint for the step at a place, if that is the second step of the race: the branch was
-    /// planned after the same steps.
+    /// Uses the class of this footprint, from a branch that was planned after the same steps, for the step at a place,
+    /// if that is the second step of the race.
     #[cold]
     pub(in super::super) fn learn_along(&mut self, trace: &Trace, place: usize, footprint: &[StepAccess]) {
         let step = self.left()[place].step();
@@ -278,8 +281,8 @@ impl Sequence {
         }
     }
 
-    /// Uses the footprint that `planned` knows of the second step of the race, where that can come first and is planned
-    /// already.
+    /// Uses the footprint that `planned` returns for the second step of the race, if that step can come first and is
+    /// already planned.
     #[cold]
     pub(in super::super) fn learn_footprint(
         &mut self,
@@ -300,8 +303,8 @@ impl Sequence {
         }
     }
 
-    /// Returns `true` if the operation whose fate was assumed is still to come: the task's step that was assumed last; or
-    /// else the second step of the race, if it is the task's and remains in the sequence.
+    /// Returns `true` if the operation whose fate was assumed has not been done yet. It is the last assumed step, if
+    /// that is the task's; otherwise the second step of the race, if that is the task's and remains in the sequence.
     pub(in super::super) fn is_to_have_fate(&self, task: u32) -> bool {
         match self.assumed.last().filter(|assumed| assumed.task == task) {
             Some(assumed) => assumed.after >= self.done_by(task),

@@ -33,15 +33,15 @@ impl Sequence {
         match (step, self.blocked, &self.otherwise) {
             (None, Some(blocked), _) => tell(&[blocked.access]),
             (_, _, Some(otherwise)) => tell(otherwise),
-            // An operation in it that failed may succeed before the race.
+            // An operation in it that failed may succeed when it comes before the race.
             (Some(step), _, None) if self.fate.is_none() => trace.with_possible_footprint(step, tell),
             (Some(step), _, None) => tell(&trace.footprint_with_elided(step)),
             (None, None, None) => tell(&[]),
         }
     }
 
-    /// Returns the distance from the step at a place back to one that accesses this key and no other, among the remaining
-    /// steps and those that are done; `None` if there is none, or that is not certain.
+    /// Returns the distance from the step at a place back to the last one that accesses this key and no other, among
+    /// the remaining steps and those that are done. Returns `None` if there is none, or if it is not certain.
     #[inline(never)]
     pub(in super::super) fn back_from(&self, trace: &Trace, place: usize, key: Key) -> Option<usize> {
         if self.counts_otherwise {

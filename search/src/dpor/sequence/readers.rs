@@ -1,8 +1,8 @@
-//! Sequences that end with a task that takes a lock exclusively, which readers shared.
+//! Sequences that end with a task that takes a lock exclusively after readers shared it.
 //!
-//! The operations of readers commute. So a sequence may have those of other readers than the one in the race. But its last
-//! step is possible only while no task has a share. So the sequence keeps the shares that are given back in it, and leaves
-//! out the others.
+//! The operations of readers commute, so a sequence may contain those of readers other than the one in the race. But
+//! its last step is possible only while no task has a share. So the sequence keeps the shares that are released in it,
+//! and leaves out the others.
 
 use super::{Planned, Sequence};
 use intermezzo_engine::trace::{Key, ShareChange, Trace, conflict};
@@ -16,8 +16,8 @@ struct Shares {
 }
 
 impl Sequence {
-    /// Leaves out the shares that are not given back, with all that comes after them. Returns `false` if the last step is
-    /// still not possible.
+    /// Leaves out the shares that are not released, with everything that comes after them. Returns `false` if the last
+    /// step is still not possible.
     #[cold]
     pub(super) fn give_back_shares(&mut self, trace: &Trace, key: Key) -> bool {
         let Some(last) = self.pop() else {
@@ -29,7 +29,7 @@ impl Sequence {
     }
 
     /// Does that for the steps before the last. Returns `false` if a share that was taken before the sequence is not
-    /// given back in it.
+    /// released in it.
     fn leave_out_shares(&mut self, trace: &Trace, key: Key) -> bool {
         let changes: Vec<ShareChange> = trace.share_changes(key).collect();
         loop {
@@ -44,7 +44,7 @@ impl Sequence {
                     all.push(Shares { task, held: 0, since });
                     all.len() - 1
                 });
-                // A guard may have been given to the task that drops it.
+                // A guard may have been passed to the task that drops it.
                 let given = all.iter().position(|other| other.held > 0);
                 let at = match (change.takes, all[own].held, given) {
                     (false, 0, Some(given)) => given,
@@ -65,7 +65,7 @@ impl Sequence {
                 return true;
             }
             self.left_out.extend(all.iter().map(|own| own.since));
-            // What comes after them may have given back other shares.
+            // The steps that come after them may have released other shares.
             self.leave_out(trace);
         }
     }
@@ -90,7 +90,7 @@ impl Sequence {
         at.is_ok()
     }
 
-    /// Returns `true` if a step happened before the last one for another reason than the race.
+    /// Returns `true` if a step happened before the last one for a reason other than the race.
     fn last_knows(&self, trace: &Trace, step: usize) -> bool {
         if let Some(blocked) = &self.blocked {
             return trace.precedes_blocked(step, blocked);

@@ -1,8 +1,8 @@
-//! The second step of a race, where it comes before the first step and is known to be another one there.
+//! The second step of a race, if it is known to be different when it comes before the first step.
 //!
-//! - A step that ended a wait with a limit may have to time out, because what ended it is not there. If its time is not up,
-//!   the race cannot be reversed.
-//! - A step that gave up the last share of a value leaves a share, and runs no destructor.
+//! - A step that ended a wait with a limit may have to time out, because the step that ended the wait is missing. If
+//!   the time-out is not due, the race cannot be reversed.
+//! - A step that released the last share of a value leaves a share, and runs no destructor.
 
 use super::super::sleep::Footprint;
 use super::{Planned, Sequence};
@@ -10,8 +10,8 @@ use intermezzo_engine::record::Gates;
 use intermezzo_engine::trace::{Class, Key, Limit, StepAccess, Trace};
 
 impl Sequence {
-    /// Works out the footprint of the second step of the race before the step `earlier`, after the other steps of the
-    /// sequence. Returns `false` if it cannot be taken there.
+    /// Determines the footprint of the second step of the race when it comes before the step `earlier`, after the other
+    /// steps of the sequence. Returns `false` if it cannot be taken there.
     #[inline(always)]
     pub(in super::super) fn can_reverse(&mut self, trace: &Trace, earlier: usize) -> bool {
         let Some(later) = self.reversed else {
@@ -53,8 +53,8 @@ impl Sequence {
         true
     }
 
-    /// Returns `true` if one of these gates is open after the steps before `earlier` and those of the sequence, without the
-    /// second step of the race.
+    /// Returns `true` if one of these gates is open after the steps before `earlier` and those of the sequence, without
+    /// the second step of the race.
     fn is_gate_open(&self, trace: &Trace, key: Key, gates: Gates, earlier: usize) -> bool {
         let is_planned = |step| self.left().iter().any(|planned| planned.step() == Some(step));
         trace.is_gate_open_after(key, gates, |step| {
@@ -62,8 +62,8 @@ impl Sequence {
         })
     }
 
-    /// Returns the last step that moves time: of those before `earlier`, and those of the sequence without `later`. Such
-    /// steps are in one order, and the sequence has the first of them.
+    /// Returns the last step that moves time, among those before `earlier` and those of the sequence without `later`.
+    /// Such steps do not commute, and the sequence contains the first of them.
     pub(super) fn last_move(&self, trace: &Trace, earlier: usize, later: Option<usize>) -> usize {
         let steps = self.left().iter().filter_map(Planned::step);
         let moves = steps.filter(|&step| Some(step) != later && trace.writes_time(step));

@@ -1,12 +1,12 @@
-//! Steps that give up shares of values, where a sequence has other steps before them than the last execution.
+//! Steps that release shares of values, in sequences with other steps before them than in the last execution.
 
 use super::super::sleep::counts;
 use super::{Done, Planned, Sequence};
 use intermezzo_engine::trace::{Key, NOTHING, StepAccess, Trace};
 
 impl Sequence {
-    /// Notes that the step at a place was done, and makes `made` counts. Removes it, and the steps of its task that
-    /// only make counts which are among those.
+    /// Notes that the step at a place was done, and makes `made` counts. Removes it, and the next steps of its task
+    /// that consist only of such counts.
     #[inline(always)]
     pub(in super::super) fn take_counting(&mut self, trace: &Trace, place: usize, made: usize) {
         let planned = self.left()[place];
@@ -38,10 +38,11 @@ impl Sequence {
         }
     }
 
-    /// Returns `true` if a step of the sequence may leave one share of a value, and an operation with this footprint gives
-    /// such a share up: see [`Trace::makes_last`].
+    /// Returns `true` if a step of the sequence may leave one share of a value that an operation with this footprint
+    /// releases: see [`Trace::makes_last`].
     ///
-    /// The last execution may have given up more shares before the step than the sequence. Then the sequence leaves more.
+    /// The last execution may have released more shares before the step than the sequence does. Then the sequence
+    /// leaves more.
     #[inline(never)]
     pub(super) fn makes_last(&self, trace: &Trace, step: usize, footprint: &[StepAccess]) -> bool {
         if !trace.makes_last(step, footprint) {

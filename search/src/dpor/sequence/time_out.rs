@@ -1,4 +1,4 @@
-//! Sequences that end with the time-out of a task, which was woken otherwise.
+//! Sequences that end with the time-out of a task that was woken in another way.
 
 use super::super::sleep::{Footprint, time_out};
 use super::{Planned, Sequence, Sequences};
@@ -6,11 +6,12 @@ use intermezzo_engine::trace::{EndedWait, Trace, conflict};
 use smallvec::SmallVec;
 
 impl Sequences {
-    /// Returns the steps after `earlier` that need not come after it, of the first `steps` steps, and then the time-out
-    /// of a task whose wait was ended otherwise. The step that ended it is left out, with all that comes after it.
+    /// Returns the steps after `earlier` that need not come after it, of the first `steps` steps, followed by the
+    /// time-out of a task whose wait was ended in another way. The step that ended it is left out, with everything that
+    /// comes after it.
     ///
-    /// Returns `None` if the time is not up then, if the time-out commutes with `earlier`, or if it commutes with all
-    /// other steps: then it can come before them.
+    /// Returns `None` if the time-out is not due then, if it commutes with `earlier`, or if it commutes with all other
+    /// steps, so that it can come before them.
     pub(in super::super) fn timing_out(
         &mut self,
         trace: &Trace,

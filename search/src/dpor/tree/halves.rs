@@ -1,9 +1,11 @@
-//! Sequences that are covered by halves: with one fate of an operation by one branch, and with the other fate by another.
+//! Sequences that are covered in halves: by one branch with one fate of an operation, and by another branch with the
+//! other fate.
 //!
-//! A branch plans one fate of an operation, and leads to the same trace as a sequence in which the operation has no
-//! step, or a step with either fate. So it covers the sequence only where the operation has that fate. If something else
-//! that is or was explored from the same node covers it with the other fate, nothing is missing. Otherwise the sequence
-//! is planned by itself, and the operation then has the other fate only, because the first one is asleep.
+//! A branch plans one fate of an operation. The sequence does not contain the operation, or contains it with either
+//! fate. So the branch covers the sequence only for executions in which the operation has the planned fate. If
+//! something else that is or was explored from the same node covers it with the other fate, nothing is missing.
+//! Otherwise the sequence is planned separately; the operation then has only the other fate, because the first one is
+//! asleep.
 
 use super::{Branch, Leads, Tree};
 use crate::dpor::sequence::{Assumption, Sequence};
@@ -15,23 +17,23 @@ use intermezzo_engine::trace::{StepAccess, Trace};
 /// Everything that is or was explored from a node, besides the pending sequences.
 pub(in crate::dpor) struct Explored<'a> {
     pub(in crate::dpor) asleep: &'a [Sleeper],
-    /// The task whose step is explored, the values with which it is, those with which it was, and the sequences that are
-    /// still to be explored after it.
+    /// The task whose step is being explored, the values with which it must be explored, those with which it was, and
+    /// the sequences that remain to be explored after it.
     pub(in crate::dpor) task: u32,
     pub(in crate::dpor) wanted: &'a Wanted,
     pub(in crate::dpor) values: &'a [(Values, Footprint)],
     pub(in crate::dpor) sequences: &'a Tree,
 }
 
-/// A sequence with an assumed fate of an operation. A branch begins it and has to be extended.
+/// An assumed fate of an operation with which some branch begins the sequence. The branch has to be extended.
 pub(in crate::dpor) struct Begun {
     task: u32,
     assumption: Assumption,
 }
 
 impl Explored<'_> {
-    /// Returns `true` if nothing is missing where the operation of a task has this fate: something covers the sequence
-    /// there, or begins it and is to be continued. The latter is added to `begun`.
+    /// Returns `true` if nothing is missing for executions in which the operation of a task has this fate: something
+    /// covers the sequence there, or begins it and can be extended. In the second case, it is added to `begun`.
     pub(in crate::dpor) fn has_half(
         &self,
         pending: &Tree,
@@ -57,8 +59,8 @@ impl Explored<'_> {
         is_begun
     }
 
-    /// Returns `true` if something covers the sequence where the operation of a task has this fate. With the other fate
-    /// its step has the footprint `other`. `pending` are the pending sequences of the node.
+    /// Returns `true` if something covers the sequence for executions in which the operation of a task has this fate.
+    /// With the other fate, its step has the footprint `other`. `pending` are the pending sequences of the node.
     pub(in crate::dpor) fn covers(
         &self,
         pending: &Tree,
@@ -102,8 +104,8 @@ impl Explored<'_> {
         })
     }
 
-    /// Returns `true` if the step that is explored covers the sequence with values with which it was, or will be,
-    /// explored from here.
+    /// Returns `true` if the step that is being explored covers the sequence, with values with which it was or will be
+    /// explored here.
     fn is_explored(&self, trace: &Trace, sequence: &Sequence) -> bool {
         let Some(assumed) = sequence.assumed(self.task) else {
             return false;
@@ -144,8 +146,9 @@ impl Explored<'_> {
         is_covered
     }
 
-    /// Returns `true` if a branch begins something that leads to the same trace as the sequence, or if it does with one
-    /// fate and something else does with the other. Its step was moved from the sequence to the steps that are done.
+    /// Returns `true` if a branch begins something that leads to the same trace as the sequence, or if it does so for
+    /// one fate and something else does so for the other. Its step was then moved from the sequence to the steps that
+    /// are done.
     fn lead(
         &self,
         branch: &Branch,
@@ -167,8 +170,8 @@ impl Explored<'_> {
 }
 
 impl Tree {
-    /// Returns `true` if one of its sequences begins what leads to the same trace as the sequence, with the fate that is
-    /// assumed of the operation of this task.
+    /// Returns `true` if one of its sequences begins something that leads to the same trace as the sequence, with the
+    /// fate that is assumed for the operation of this task.
     fn begins_half(&self, trace: &Trace, choices: &[Choice], sequence: &mut Sequence, task: u32) -> bool {
         let before = sequence.begin_again();
         let (mut at, mut end) = (self.gone, self.branches.len());
@@ -186,8 +189,8 @@ impl Tree {
         begins
     }
 
-    /// Extends the branch that begins the sequence under this assumption, which the sequence keeps. Returns `None` if the
-    /// tree has no such branch, and otherwise `true` if the tree is not reliable, as [`Tree::insert`] does.
+    /// Extends the branch that begins the sequence under this assumption, which the sequence keeps. Returns `None` if
+    /// the tree has no such branch, and otherwise `true` if the tree is not reliable, as [`Tree::insert`] does.
     pub(in crate::dpor) fn continue_half(
         &mut self,
         trace: &Trace,
@@ -260,7 +263,7 @@ impl Tree {
 }
 
 impl Branch {
-    /// Returns the footprint of its step in the last execution. It is empty if that is unknown; then no fate can be assumed.
+    /// Returns the footprint of its step in the last execution. It is empty if unknown; then no fate can be assumed.
     fn half_footprint(&self, trace: &Trace, sequence: &Sequence) -> Footprint {
         match sequence.place_of_step(self.task) {
             Some(place) => sequence.footprint_at(trace, place),

@@ -1,4 +1,4 @@
-//! Wakeup trees as they are saved.
+//! The saved form of wakeup trees.
 
 use super::super::names::Names;
 use super::super::sleep::{SavedFootprint, restored_footprint, saved_footprint};

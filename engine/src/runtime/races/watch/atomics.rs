@@ -1,11 +1,11 @@
-//! Operations of std's own atomics, as LLVM's pass has code call them: `__tsan_atomic64_fetch_add` and its siblings.
+//! Operations on std's own atomics, as calls that LLVM's pass inserts: `__tsan_atomic64_fetch_add` and its siblings.
 //!
-//! The atomics of the test are look-alikes. What is left for the test are the counts of `Arc` and `Weak`: an operation of
-//! theirs is recorded as one of a count, by what it did: it counted up or down, or only read. A count that is decremented to 0
-//! acquires what all releases gave, as `Arc` does by a fence; so fences need no record.
+//! The atomics of the test are look-alikes. The only atomics of std's that the test uses are the counts of `Arc` and
+//! `Weak`. An operation on one is recorded according to its effect: it counted up or down, or only read. A decrement to
+//! 0 acquires from all releases, as `Arc` does by a fence; so fences need not be recorded.
 //!
-//! Each call does the real operation, also where nothing is recorded. Atomics of 128 bits are not in stable Rust. Their
-//! operations exclude each other by a lock.
+//! Each call performs the real operation, even if nothing is recorded. Atomics of 128 bits are not in stable Rust;
+//! their operations exclude each other by a lock.
 
 use super::super::super::{Access, Engine, VarKind, arena};
 use super::callbacks::continue_in;
@@ -17,9 +17,9 @@ use std::sync::atomic::{
     AtomicBool, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering, Ordering::SeqCst, fence,
 };
 
-/// Returns an order of memory by its number in C.
+/// Returns a memory ordering by its number in C.
 fn memory_order(order: c_int) -> MemoryOrder {
-    // The code for hardware lock elision is above the number.
+    // The bits above the number are hints for hardware lock elision.
     match order & 7 {
         0 => MemoryOrder::Relaxed,
         1 | 2 => MemoryOrder::Acquire,
@@ -29,7 +29,7 @@ fn memory_order(order: c_int) -> MemoryOrder {
     }
 }
 
-/// The kind of an operation on a count, as far as it is known before.
+/// The kind of an operation on a count, as far as it is known in advance.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Reads,
@@ -38,8 +38,8 @@ enum Kind {
     Exchanges,
 }
 
-/// Does an operation on a count, and records it if a test does it in an execution: with the value before and the one
-/// after, and the order in which it then was.
+/// Performs an operation on a count, and records it if a test performs it in an execution: with the values before and
+/// after it, and its ordering.
 #[inline]
 fn counted<T: Copy + Into<u64>, R>(
     address: usize,
@@ -48,20 +48,20 @@ fn counted<T: Copy + Into<u64>, R>(
     operation: impl FnOnce() -> (R, T, T, MemoryOrder),
 ) -> R {
     let engine = if arena::is_open() { Engine::current() } else { None };
-    // SAFETY: the call has put it there.
+    // SAFETY: `continue_in` has put it there.
     let frame = || unsafe { *frame };
     let caller = engine.and_then(|engine| Some((engine, engine.caller_of_count(address, frame())?)));
     let Some((engine, caller)) = caller else {
         return operation().0;
     };
-    // Code of ours drops an `Arc` for the test when it drops a channel, say. That belongs to the step of an operation of
-    // ours, if one is in progress.
+    // A look-alike may drop an `Arc` for the test, for instance when a channel is dropped. That belongs to the step of
+    // the look-alike's operation, if one is in progress.
     let is_point = engine.environment().arc_counts && caller.site.is_some();
     let site = caller.site.unwrap_or_else(|| engine.last_site());
     let var = engine.var_of_count(address, site);
     let mut access = Access::new(SyncVarOp::CountRead, var, site);
     if is_point {
-        // The kind of operation must be known before: one that changes the count, or one that does not.
+        // The kind of operation must be announced in advance: one that changes the count, or one that does not.
         let op = match kind {
             Kind::Reads => access.op,
             Kind::Writes | Kind::Exchanges => SyncVarOp::CountDown,
@@ -301,7 +301,7 @@ operations! {
 /// The lock of all atomics of 128 bits.
 static WIDE: AtomicBool = AtomicBool::new(false);
 
-/// Does something to a value of 128 bits, and returns what it was before.
+/// Changes a value of 128 bits, and returns the previous value.
 ///
 /// # Safety
 /// The address is that of such a value, which is used in no other way.
@@ -319,7 +319,7 @@ unsafe fn alone(place: *mut u128, change: impl FnOnce(u128) -> u128) -> u128 {
     before
 }
 
-/// Defines operations on 128 bits that replace a value by a function of it and another one.
+/// Defines operations on 128 bits that replace a value by a function of it and of an operand.
 macro_rules! wide {
     ($($name:ident = |$before:ident, $value:ident| $after:expr;)*) => {$(
         /// An operation on an atomic of 128 bits.
@@ -380,7 +380,7 @@ pub(super) unsafe extern "C" fn __tsan_atomic128_compare_exchange_val(
     unsafe { alone(place, |before| if before == expected { value } else { before }) }
 }
 
-/// The same, with the expected bits at an address, where those found are put.
+/// The same, with the expected bits at an address, which receives the bits that were found.
 ///
 /// # Safety
 /// The addresses are that of such an atomic, and of a value of the caller's.
@@ -400,7 +400,7 @@ pub(super) unsafe extern "C" fn __tsan_atomic128_compare_exchange_strong(
     }
 }
 
-/// The same; it does not fail without a reason.
+/// The same; it does not fail spuriously.
 ///
 /// # Safety
 /// As for the strong one.

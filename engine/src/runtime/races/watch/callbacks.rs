@@ -1,8 +1,8 @@
-//! The functions that code calls in front of its accesses, if it was compiled with LLVM's pass for the thread sanitizer:
-//! `__tsan_read8` and its siblings, as `ThreadSanitizer.cpp` of LLVM names them.
+//! The functions that code calls before its accesses, if it was compiled with LLVM's pass for the thread sanitizer:
+//! `__tsan_read8` and its siblings, as LLVM's `ThreadSanitizer.cpp` names them.
 //!
-//! Each takes the address to which it returns, and its caller's frame pointer, and continues in a function of ours.
-//! Where no execution runs, or code of ours does, this returns at once.
+//! Each reads its return address and its caller's frame pointer, and continues in a function of this module. That
+//! returns at once if no execution runs, or if intermezzo's own code made the call.
 
 use super::super::super::arena;
 use super::super::super::listen::Does;
@@ -11,7 +11,7 @@ use super::seen;
 use std::arch::naked_asm;
 use std::ffi::{c_int, c_void};
 
-/// The bit of a kind of access that says that it writes; the others are its size.
+/// The bit of a kind of access that is set for writes; the other bits are its size.
 const WRITES: u32 = 1 << 8;
 
 /// Handles an access that is about to happen.
@@ -30,7 +30,7 @@ extern "C" fn access(address: usize, returns_to: usize, pointer: usize, kind: u3
 /// Defines functions for accesses of a size.
 macro_rules! accesses {
     ($($name:ident: $kind:expr;)*) => {$(
-        /// The call in front of an access.
+        /// The call before an access.
         ///
         /// # Safety
         /// The caller keeps a frame pointer.
@@ -111,12 +111,12 @@ accesses! {
     __tsan_vptr_update: WRITES | size_of::<usize>() as u32;
 }
 
-/// Continues in a function of ours that has a pointer to the caller's [`Frame`] as its last argument, in this register.
+/// Continues in a function that has a pointer to the caller's [`Frame`] as its last argument, in this register.
 macro_rules! continue_in {
     ($function:path, $x86_64:literal, $aarch64:literal) => {{
         #[cfg(target_arch = "x86_64")]
         std::arch::naked_asm!(
-            // The frame pointer and the address that is returned to lie next to each other, as in any frame.
+            // The frame pointer and the return address are next to each other, as in any frame.
             "push rbp",
             "mov rbp, rsp",
             concat!("mov ", $x86_64, ", rsp"),
@@ -139,10 +139,10 @@ macro_rules! continue_in {
 }
 pub(super) use continue_in;
 
-/// Handles an access to some bytes that is about to happen.
+/// Handles an access to a range of bytes that is about to happen.
 fn range(address: *const c_void, size: usize, does: Does, frame: *const Frame) {
     if arena::is_open() {
-        // SAFETY: the call has put it there.
+        // SAFETY: `continue_in` has put it there.
         let frame = unsafe { *frame };
         if !is_ours(frame.returns_to) {
             seen(address.addr(), size, does, frame);
@@ -176,10 +176,10 @@ unsafe extern "C" fn set(to: *mut c_void, byte: c_int, size: usize, frame: *cons
     unsafe { libc::memset(to, byte, size) }
 }
 
-/// Defines functions for accesses to some bytes.
+/// Defines functions for accesses to ranges of bytes.
 macro_rules! ranges {
     ($($name:ident($($type:ty),*) $(-> $result:ty)? = $function:ident, $x86_64:literal, $aarch64:literal;)*) => {$(
-        /// The call in front of an access, or the access itself.
+        /// The call before an access, or the access itself.
         ///
         /// # Safety
         /// The caller keeps a frame pointer, and may access the memory.
@@ -216,7 +216,7 @@ nothing! {
     __tsan_ignore_thread_end();
 }
 
-/// Makes the linker take all these from here.
+/// Makes the linker take all these functions from this module.
 pub(super) fn keep() {
     std::hint::black_box(__tsan_init as extern "C" fn());
 }

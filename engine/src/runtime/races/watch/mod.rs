@@ -1,4 +1,4 @@
-//! The calls in front of accesses, on the systems for which code is compiled with them.
+//! The calls before accesses, on the systems for which code is compiled with them.
 
 mod atomics;
 mod callbacks;
@@ -13,9 +13,9 @@ use places::{Caller, Frame};
 use std::path::PathBuf;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// Notes that this test binary was compiled with the calls for atomics. `ours` are the directories of the front end's sources.
-/// Those in `transparent` count as std's, because they only pass calls on. `root` is the compiler's working directory:
-/// reports name files relative to it.
+/// Notes that this test binary was compiled with the calls for atomics. `ours` are the directories of the front end's
+/// sources. Those in `transparent` count as std's, because they only pass calls on. `root` is the compiler's working
+/// directory: reports name files relative to it.
 pub fn see_counts(ours: &[&str], transparent: &[&str], root: Option<PathBuf>) {
     // In this way the linker finds them here.
     callbacks::keep();
@@ -24,7 +24,7 @@ pub fn see_counts(ours: &[&str], transparent: &[&str], root: Option<PathBuf>) {
     COUNTED.store(true, Relaxed);
 }
 
-/// Notes that it was compiled with those for plain memory, too.
+/// Notes that this test binary was compiled with the calls for plain memory, too.
 pub fn watch_memory() {
     WATCHED.store(true, Relaxed);
 }
@@ -42,7 +42,7 @@ fn seen(address: usize, size: usize, does: Does, frame: Frame) {
     }
 }
 
-/// The number of bytes of a block whose end is seen.
+/// The number of bytes of a freed block that are published as written.
 const FREED_MAX: usize = 4 << 10;
 
 /// Publishes that a block is about to be freed, or to be moved to another place: a write of all of it.
@@ -50,7 +50,8 @@ const FREED_MAX: usize = 4 << 10;
 #[inline(never)]
 pub(in super::super) fn freed(address: usize, size: usize) {
     let pointer: usize;
-    // SAFETY: this reads a register, which has the frame pointer: the overlays keep them, as all that is watched does.
+    // SAFETY: this reads a register, which has the frame pointer: the overlays keep frame pointers, like all code that
+    // is watched.
     unsafe {
         #[cfg(target_arch = "x86_64")]
         std::arch::asm!("mov {}, rbp", out(reg) pointer, options(nomem, nostack, preserves_flags));
@@ -90,7 +91,7 @@ impl Runtime {
         self.is_point_or_is_told(&access).then_some(access)
     }
 
-    /// Returns `true` if the memory at this address is used for one thing in an execution, or by one task.
+    /// Returns `true` if the memory at this address keeps its purpose during an execution, or is used by one task.
     #[inline]
     fn follows(&self, address: usize) -> bool {
         arena::holds(address) || self.tasks.is_on_a_stack(address) || image::is_in_static(address)
@@ -98,13 +99,14 @@ impl Runtime {
 }
 
 impl Engine {
-    /// Returns the caller of an operation on a count of `Arc` or `Weak`, if it is to be recorded.
+    /// Returns the caller of an operation on a count of `Arc` or `Weak`, if the operation must be recorded.
     fn caller_of_count(self, address: usize, frame: Frame) -> Option<Caller> {
         if places::is_ours(frame.returns_to) || !arena::holds(address) {
             return None;
         }
         self.with(|rt| {
-            // Monitors do not decide it: an execution that they do not hear of has the same events and schedule points.
+            // This does not depend on the monitors, so that an execution without monitors has the same events and
+            // schedule points.
             if rt.end.teardown || rt.tasks.created() == 1 {
                 return None;
             }

@@ -1,8 +1,8 @@
-//! The places of accesses: to whom the code there belongs, and its file and line.
+//! The places of accesses: the owner of the code there, and its file and line.
 //!
-//! One instruction may stand for several functions, one in the other, because the compiler inlines. The debug
-//! information has them all, so it is asked, once for each instruction. A function of std may have been called by either
-//! the test or by us. If it was not inlined, its caller decides, which the frame pointers lead to.
+//! One instruction may belong to several nested functions, because the compiler inlines. The debug information has them
+//! all, and is read once for each instruction. A function of std may have been called by the test or by intermezzo. If
+//! it was not inlined, its caller decides, which is found by the frame pointers.
 
 use super::super::super::tasks::Tasks;
 use super::super::super::{arena, leaks};
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// The position of a call: the address to which it returns, and the frame pointer of the function that makes it.
+/// A call: the frame pointer of the calling function, and the address to which the call returns.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(super) struct Frame {
@@ -28,15 +28,16 @@ const FRAME: usize = size_of::<Frame>();
 /// The source of `Arc` and `Weak`.
 const SOURCE_OF_ARC: &str = "alloc/src/sync.rs";
 
-/// The largest number of functions of std that call each other without another function between them.
+/// The maximum number of nested calls within std that are followed.
 const CALLS_MAX: usize = 64;
 
-/// The kinds of code, as the words of an entry. Any other word is the test's: the address that stands for its place.
+/// The kinds of code, as the words of an entry. Any other word is code of the test: an address that represents its
+/// place.
 const UNKNOWN: usize = 0;
 const OURS: usize = 1;
 const STDS: usize = 2;
 
-/// The bit of a word that says that the function, or one that was inlined there, is one of std's `Arc` or `Weak`. No
+/// The bit of a word that is set if the function, or one that was inlined there, belongs to std's `Arc` or `Weak`. No
 /// address has it.
 const OF_ARC: usize = 1 << 63;
 
@@ -49,8 +50,8 @@ struct Entry {
 /// The logarithm of the number of entries.
 const ENTRIES_LOG: u32 = 13;
 
-/// Instructions by some bits of their addresses. Only the thread that runs the tasks of an execution uses them, and
-/// another one only when that has ended.
+/// Instructions by some bits of their addresses. Only the thread that runs the tasks of an execution uses them. Another
+/// thread may do so when the execution has ended.
 static ENTRIES: [Entry; 1 << ENTRIES_LOG] = [const {
     Entry {
         address: AtomicUsize::new(0),
@@ -62,7 +63,7 @@ static ENTRIES: [Entry; 1 << ENTRIES_LOG] = [const {
 #[derive(Default)]
 struct Lookups {
     words: HashMap<usize, usize>,
-    /// The address that stands for a place, and the place of such an address.
+    /// The address that represents a place, and the place of such an address.
     addresses: HashMap<Place, usize>,
     places: HashMap<usize, Place>,
     files: HashMap<PathBuf, &'static str>,
@@ -70,13 +71,13 @@ struct Lookups {
 
 static KNOWN: Mutex<Option<Lookups>> = Mutex::new(None);
 
-/// The directories of our sources, and the compiler's working directory.
+/// The directories of intermezzo's sources, and the compiler's working directory.
 static DIRECTORIES: OnceLock<Directories> = OnceLock::new();
 
-/// The directories by which files are known.
+/// The directories by which files are recognised.
 struct Directories {
     ours: Vec<PathBuf>,
-    /// Some of ours, that count as std's: they pass on what they are asked for.
+    /// Some of intermezzo's that count as std's, because they only pass calls on.
     transparent: Vec<PathBuf>,
     root: Option<PathBuf>,
 }
@@ -94,22 +95,22 @@ pub(super) fn set(ours: &[&str], transparent: &[&str], root: Option<PathBuf>) {
     });
 }
 
-/// Returns `true` if code of ours makes the call that returns to this address, as far as that is known at once.
+/// Returns `true` if the call that returns to this address is known to be made by intermezzo's code. Looks nothing up.
 #[inline(always)]
 pub(super) fn is_ours(address: usize) -> bool {
     let entry = entry_of(address);
     entry.address.load(Relaxed) == address && entry.word.load(Relaxed) == OURS
 }
 
-/// The caller of an access, in front of std's functions.
+/// The function that makes an access, directly or by way of std's functions.
 pub(super) struct Caller {
-    /// The place, if it is the test's; `None` if it is ours, or not known.
+    /// The place, if it is the test's; `None` if it is intermezzo's, or not known.
     pub(super) site: Option<Site>,
     /// `true` if the access is made by std's `Arc` or `Weak`.
     pub(super) of_arc: bool,
 }
 
-/// Returns the caller of an access, by the call in front of it.
+/// Returns the caller of an access, from the frame of the call before the access.
 #[inline]
 pub(super) fn caller_of(tasks: &Tasks, frame: Frame) -> Caller {
     let word = word_of(frame.returns_to);
@@ -128,8 +129,8 @@ pub(super) fn caller_of(tasks: &Tasks, frame: Frame) -> Caller {
     Caller { site, of_arc }
 }
 
-/// Returns the place at which the test calls the allocator, by the frame pointer of a function that the allocator calls.
-/// The allocator counts as std's.
+/// Returns the place at which the test calls the allocator, from the frame pointer of a function that the allocator
+/// calls. The allocator counts as std's.
 pub(super) fn site_behind_allocator(tasks: &Tasks, pointer: usize) -> Option<Site> {
     let inside = Frame {
         pointer,
@@ -144,12 +145,12 @@ fn frame_at(pointer: usize, stack: &Range<usize>) -> Option<Frame> {
     if !is_on_it || !pointer.is_multiple_of(align_of::<Frame>()) {
         return None;
     }
-    // SAFETY: whatever is there, it is on the stack, which the task has used up to its end. (In code that keeps frame
-    // pointers, as all does that is compiled with the calls, it is a frame.)
+    // SAFETY: the address is in the used part of the stack. In code that keeps frame pointers, as all code that is
+    // compiled with the calls does, there is a frame.
     Some(unsafe { std::ptr::with_exposed_provenance::<Frame>(pointer).read() })
 }
 
-/// Returns the caller of this function of std, and of those of std that call it.
+/// Returns the caller of this function of std, skipping those of std that call it.
 fn caller_of_std(frame: Frame, stack: Range<usize>) -> Caller {
     let mut pointer = frame.pointer;
     let (mut site, mut of_arc) = (None, false);
@@ -158,7 +159,7 @@ fn caller_of_std(frame: Frame, stack: Range<usize>) -> Caller {
             break;
         };
         if caller.returns_to == 0 {
-            // The root of the stack. An entry that was not used yet has this address.
+            // The root of the stack. Unused entries have this address, so it must not be looked up.
             break;
         }
         let word = word_of(caller.returns_to);
@@ -176,13 +177,13 @@ fn caller_of_std(frame: Frame, stack: Range<usize>) -> Caller {
     Caller { site, of_arc }
 }
 
-/// Returns the entry in which an instruction is, if it is in one.
+/// Returns the entry that an instruction may be in.
 #[inline(always)]
 fn entry_of(address: usize) -> &'static Entry {
     &ENTRIES[(address ^ address >> ENTRIES_LOG) & (ENTRIES.len() - 1)]
 }
 
-/// Returns the kind of the code that calls and is returned to at this address.
+/// Returns the word of the code with the call that returns to this address.
 #[inline]
 fn word_of(address: usize) -> usize {
     let entry = entry_of(address);
@@ -235,7 +236,7 @@ fn look_up(address: usize) -> usize {
 }
 
 impl Lookups {
-    /// Returns the address that stands for a place, which is this one if there is none.
+    /// Returns the address that represents a place. It is this address if the place has none.
     fn stand_in(&mut self, address: usize, path: &Path, line: u32, column: u32) -> usize {
         let root = DIRECTORIES.get().and_then(|known| known.root.as_deref());
         let shown = root.and_then(|root| path.strip_prefix(root).ok()).unwrap_or(path);

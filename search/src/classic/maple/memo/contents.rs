@@ -1,4 +1,4 @@
-//! The contents of a memo's file: JSON, the same for the same contents.
+//! The text of a memo's file: JSON. Equal memos have equal texts.
 
 use super::super::access::{Places, file};
 use super::super::iroot::IRoot;
@@ -7,7 +7,7 @@ use super::error::MemoProblem;
 use intermezzo_engine::serial::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The executions that were run of a test.
+/// The executions of a test that added to a memo.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Test {
     pub(super) explorations: u64,
@@ -16,7 +16,7 @@ pub(super) struct Test {
     pub(super) attempts: u64,
 }
 
-/// A memo as it is written. An iRoot is its idiom, and the numbers of its places in `places`.
+/// A memo as it is written. An iRoot is written as its idiom and the indices of its places in `places`.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
@@ -33,7 +33,7 @@ fn damaged(reason: impl Into<String>) -> MemoProblem {
     }
 }
 
-/// Parses the text of a memo; an empty memo if there is no text.
+/// Parses the text of a memo. Returns an empty memo if there is no text.
 ///
 /// # Errors
 /// The text is malformed.
@@ -90,7 +90,7 @@ pub(super) fn text(memo: &Memo, places: &Places) -> String {
     };
     let written = |iroot: &IRoot| {
         let own: Vec<u32> = iroot.places().iter().map(number).collect();
-        // By these numbers, the tasks of idiom 5 may be exchanged.
+        // With these numbers, the tasks of idiom 5 may have to be exchanged.
         let own = IRoot::new(iroot.idiom, &own).expect("an iRoot has as many places as its idiom");
         let mut all = vec![u32::from(own.idiom)];
         all.extend_from_slice(own.places());
@@ -133,7 +133,7 @@ mod tests {
         memo.tests.insert("a test".into(), Test::default());
         let written = text(&memo, &places);
         assert_eq!(parse(Some(&written), &mut places), Ok(memo.clone()));
-        // Numbers of places belong to one exploration.
+        // The numbers of places are different in another exploration.
         let mut others = Places::default();
         let read = parse(Some(&written), &mut others).unwrap();
         assert_eq!(text(&read, &others), written);

@@ -1,50 +1,50 @@
-//! The reasons for which a memo is refused: what was found, and what to do about it.
+//! The reasons why a memo cannot be used: what was found, and what to do about it.
 
 use intermezzo_engine::foreign::printable;
 use intermezzo_engine::store::Problem;
 use std::fmt;
 use std::path::PathBuf;
 
-/// A memo that an exploration can neither use nor add to.
+/// The error that a memo cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemoError {
     /// The file.
     pub path: PathBuf,
-    /// The error.
+    /// The reason.
     pub problem: MemoProblem,
 }
 
-/// An error of a memo.
+/// The reason why a memo cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MemoProblem {
-    /// The operating system refused.
+    /// The operating system reported an error.
     Io {
         /// The attempted action: `read`, `write`.
         doing: &'static str,
         /// The system's reason.
         reason: String,
     },
-    /// It is something else: a directory, another file, an empty one.
+    /// It is not a memo, but a directory, another file or an empty file.
     NotAMemo,
-    /// It is of another version of the format.
+    /// It has another version of the format.
     OtherVersion {
         /// The version found.
         found: String,
         /// The version that can be read.
         needed: u32,
     },
-    /// It was cut, or altered.
+    /// It was cut off or altered.
     Damaged {
         /// The evidence.
         reason: String,
     },
-    /// Other processes read or write it all the time.
+    /// Other processes kept it locked for longer than the exploration waits.
     InUse,
 }
 
 impl MemoProblem {
-    /// Returns the problem with the file as one with the memo.
+    /// Returns the problem of the file as one of the memo.
     pub(super) fn of_file(problem: Problem) -> MemoProblem {
         let damaged = |reason: &str| MemoProblem::Damaged {
             reason: reason.to_owned(),
@@ -58,9 +58,9 @@ impl MemoProblem {
             Problem::Foreign => MemoProblem::NotAMemo,
             Problem::OtherVersion { found, needed } => MemoProblem::OtherVersion { found, needed },
             Problem::OtherLength { .. } | Problem::ChecksumMismatch => {
-                damaged("its checksum or length is another")
+                damaged("its checksum or length does not match")
             }
-            Problem::NotText => damaged("it is no text"),
+            Problem::NotText => damaged("it is not text"),
             Problem::InUse => MemoProblem::InUse,
         }
     }
@@ -88,7 +88,7 @@ impl fmt::Display for MemoError {
                 printable(reason)
             ),
             MemoProblem::InUse => f.write_str(
-                "other explorations were reading or writing it for 10 seconds: give each fewer of them, or another path",
+                "other explorations were reading or writing it for 10 seconds: run fewer at a time, or give each another path",
             ),
         }
     }

@@ -1,9 +1,8 @@
-//! The memo: the iRoots that were exposed, or tried without success, by all explorations that share it. Maple, section
-//! 5.
+//! The memo: the iRoots that all explorations that share it have exposed, or tried without success. Maple, section 5.
 //!
-//! It survives runs, inputs and processes. An iRoot is identified by its places, and counts as long as the text of
-//! their source files is the same ([`stamp`]). So tests that exercise the same code share their knowledge of it. An
-//! exploration that found an error adds nothing more, so that it finds the error again.
+//! It is kept across runs, inputs and processes. An iRoot is identified by its places, and is valid as long as the text
+//! of their source files does not change ([`stamp`]). So tests that exercise the same code share what they know of it.
+//! An exploration that found an error adds nothing more, so that the next one finds the error again.
 
 mod contents;
 mod error;
@@ -24,7 +23,7 @@ use std::time::Duration;
 
 const FORMAT: Format = Format::new("intermezzo-memo", 1);
 
-/// The time to wait for other processes that hold the lock: far longer than reading and writing takes.
+/// The maximum time to wait for other processes that hold the lock. It is far longer than reading and writing takes.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The contents of a memo.
@@ -34,13 +33,13 @@ pub(super) struct Memo {
     files: BTreeMap<String, String>,
     /// The iRoots exposed by an execution that did not fail.
     pub(super) exposed: BTreeSet<IRoot>,
-    /// The iRoots that were never exposed, with the numbers of attempts.
+    /// The iRoots that were tried but never exposed, with their numbers of attempts.
     pub(super) tried: BTreeMap<IRoot, u32>,
-    /// The executions that were run of each test.
+    /// The numbers of executions of each test.
     tests: BTreeMap<String, Test>,
 }
 
-/// The additions of an exploration.
+/// The additions of an exploration to a memo.
 pub(super) struct News<'a> {
     pub(super) program: &'a str,
     /// `true` if the exploration has ended.
@@ -60,11 +59,11 @@ pub(super) struct MemoFile {
 }
 
 impl MemoFile {
-    /// Opens the memo in that file. Returns its contents as far as they apply to the present source files; they are
+    /// Opens the memo in this file. Returns its contents, as far as they apply to the current source files. They are
     /// empty if there is no file.
     ///
     /// # Errors
-    /// It cannot be read, or is no memo.
+    /// It cannot be read, or is not a memo.
     pub(super) fn open(path: &Path, places: &mut Places) -> Result<(MemoFile, Memo), MemoError> {
         let mut file = MemoFile {
             path: path.to_owned(),
@@ -92,10 +91,10 @@ impl MemoFile {
         }
     }
 
-    /// Adds the news to the present contents of the file, which other processes may have changed meanwhile.
+    /// Adds the news to the current contents of the file, which other processes may have changed.
     ///
     /// # Errors
-    /// It cannot be read or written, or is no memo any more: then it is not changed.
+    /// It cannot be read or written, or is no longer a memo. Then it is not changed.
     pub(super) fn add(&mut self, places: &mut Places, news: &News<'_>) -> Result<(), MemoError> {
         let MemoFile { path, stamps } = self;
         let added = (|| {
@@ -111,7 +110,7 @@ impl MemoFile {
 }
 
 impl Memo {
-    /// Drops the iRoots in these source files.
+    /// Drops the iRoots that have a place in these source files.
     fn drop_files(&mut self, files: &[String], places: &Places) {
         let outdated = |iroot: &IRoot| {
             let mut of = iroot.places().iter().map(|&place| file_of(places.name(place)));
@@ -122,7 +121,7 @@ impl Memo {
         self.files.retain(|file, _| !files.contains(file));
     }
 
-    /// Adds the news. Data about source files that have changed since are dropped.
+    /// Adds the news. Drops data about source files that have changed since they were added.
     fn take(&mut self, news: &News<'_>, places: &Places, stamps: &mut Stamps) {
         let iroots = news.exposed.iter().chain(news.tried.keys());
         let files: BTreeSet<&str> = iroots
@@ -147,7 +146,7 @@ impl Memo {
         let exposed = &self.exposed;
         self.tried.retain(|iroot, _| !exposed.contains(iroot));
         let test = self.tests.entry(news.program.to_owned()).or_default();
-        // A file may say anything.
+        // The file may contain any numbers.
         test.explorations = test.explorations.saturating_add(u64::from(news.over));
         test.executions = test.executions.saturating_add(news.executions);
         test.attempts = test.attempts.saturating_add(news.attempts);

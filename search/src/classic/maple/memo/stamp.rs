@@ -1,13 +1,13 @@
-//! Stamps of the text of a source file: a place means nothing in another text.
+//! Stamps that identify the text of source files, because a place has no meaning in a different text.
 //!
-//! A file that can be found from the working directory of the process, or above, is identified by its length and
-//! CRC-32. It cannot be found if the program was built elsewhere, or if it could be one of several. Then it is
-//! identified by the running program, and any other build counts as another text.
+//! A file that can be found from the working directory of the process, or a directory above it, is identified by its
+//! length and CRC-32. It cannot be found if the program was built elsewhere, or if several files could be meant. Then
+//! it is identified by the running program, so that any other build counts as a different text.
 
 use intermezzo_engine::source::Search;
 use std::collections::BTreeMap;
 
-/// Stamps of source files, each computed once.
+/// The stamps of source files. Each is computed once.
 #[derive(Debug, Default)]
 pub(super) struct Stamps {
     known: BTreeMap<String, String>,
@@ -15,7 +15,7 @@ pub(super) struct Stamps {
 }
 
 impl Stamps {
-    /// Returns the stamp of a file, as the compiler names it.
+    /// Returns the stamp of a file, which is named as the compiler names it.
     pub(super) fn of(&mut self, file: &str) -> String {
         if let Some(known) = self.known.get(file) {
             return known.clone();
@@ -35,7 +35,7 @@ impl Stamps {
 fn build() -> String {
     match std::env::current_exe().and_then(std::fs::read) {
         Ok(program) => format!("build {} {:08x}", program.len(), crc32fast::hash(&program)),
-        // It is unlike any other: data under it are dropped as soon as the file can be found.
+        // This differs from every other stamp, so data with it are dropped by the next process.
         Err(_) => format!("process {}", std::process::id()),
     }
 }

@@ -1,7 +1,7 @@
-//! A memo outside of an exploration: what it has is listed, merged with other memos, and forgotten.
+//! A memo outside of an exploration: it can be listed, merged with other memos, and iRoots can be removed from it.
 //!
-//! Maple has tools that show and change its databases. Differs from an exploration: no source file is looked for, so
-//! iRoots of an older text of a file are listed too, until an exploration drops them.
+//! Maple has tools that show and change its databases. Unlike in an exploration, source files are not looked for, so
+//! iRoots of an older text of a file are listed, too, until an exploration drops them.
 
 use super::super::access::{Places, file as file_of};
 use super::super::iroot::{IRoot, IRootId};
@@ -30,13 +30,13 @@ pub struct StoredMemo {
 /// An iRoot of a memo.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredIRoot {
-    /// Its identity, which `maple(target=ID)` takes.
+    /// Its identity, as in `maple(target=ID)`.
     pub id: IRootId,
     /// Its name: the idiom and the places.
     pub name: String,
     /// `true` if an execution has exposed it.
     pub exposed: bool,
-    /// The number of attempts that exposed nothing; 0 if it was exposed.
+    /// The number of attempts that did not expose it; 0 if it was exposed.
     pub attempts: u32,
 }
 
@@ -67,7 +67,7 @@ pub struct StoredTest {
 pub struct MergedMemo {
     /// The number of iRoots afterwards.
     pub iroots: usize,
-    /// The source files of which another memo knew another text: its iRoots there are left out.
+    /// The source files of which another memo had a different text. Its iRoots in these files are left out.
     pub left_out: BTreeSet<String>,
 }
 
@@ -75,7 +75,7 @@ impl StoredMemo {
     /// Reads the memo in this file.
     ///
     /// # Errors
-    /// There is none, or it cannot be read.
+    /// There is no memo, or it cannot be read.
     pub fn read(path: &Path) -> Result<StoredMemo, MemoError> {
         let mut places = Places::default();
         let memo = read(path, &mut places)?;
@@ -103,10 +103,10 @@ impl StoredMemo {
         })
     }
 
-    /// Adds memos to the one in the file `into`, which is created if there is none. Attempts are summed.
+    /// Adds memos to the one in the file `into`, which is created if it does not exist. Attempts are added up.
     ///
     /// # Errors
-    /// One of them cannot be read, or `into` cannot be written; it is not changed then.
+    /// One of them cannot be read, or `into` cannot be written. Then it is not changed.
     pub fn merge(into: &Path, others: &[PathBuf]) -> Result<MergedMemo, MemoError> {
         let mut places = Places::default();
         let read = others.iter().map(|path| read(path, &mut places));
@@ -121,10 +121,10 @@ impl StoredMemo {
         })
     }
 
-    /// Removes these iRoots from the memo in this file. Returns their number.
+    /// Removes the iRoots for which `is_forgotten` returns `true` from the memo in this file. Returns their number.
     ///
     /// # Errors
-    /// There is none, or it cannot be read or written.
+    /// There is no memo, or it cannot be read or written.
     pub fn forget(path: &Path, is_forgotten: impl Fn(&StoredIRoot) -> bool) -> Result<usize, MemoError> {
         let mut places = Places::default();
         read(path, &mut places)?;
@@ -147,7 +147,7 @@ fn refused(path: &Path, problem: MemoProblem) -> MemoError {
     }
 }
 
-/// Reads a memo that there is.
+/// Reads a memo, whose file has to exist.
 fn read(path: &Path, places: &mut Places) -> Result<Memo, MemoError> {
     let missing = || MemoProblem::Io {
         doing: "read",
@@ -158,7 +158,7 @@ fn read(path: &Path, places: &mut Places) -> Result<Memo, MemoError> {
         .map_err(|problem| refused(path, problem))
 }
 
-/// Changes the memo in a file, which other processes may read and write meanwhile.
+/// Changes the memo in a file, which other processes may read and write at the same time.
 fn change<R>(
     path: &Path,
     places: &mut Places,
@@ -177,7 +177,7 @@ fn change<R>(
 }
 
 impl Memo {
-    /// Adds another memo. Returns the source files of which the other one knows another text.
+    /// Adds another memo. Returns the source files of which the other one has a different text.
     fn join(&mut self, mut other: Memo, places: &Places) -> Vec<String> {
         let is_other = |(file, stamp): (&String, &String)| {
             let differs = self.files.get(file).is_some_and(|known| known != stamp);
@@ -202,7 +202,7 @@ impl Memo {
         others
     }
 
-    /// Drops the source files in which no iRoot has a place.
+    /// Drops the stamps of source files in which no iRoot has a place.
     fn drop_unused_files(&mut self, places: &Places) {
         let all = self.exposed.iter().chain(self.tried.keys());
         let places_used = all.flat_map(|iroot| iroot.places());
@@ -277,7 +277,7 @@ mod tests {
         assert_eq!(listed(&all), [merged[0].clone(), merged[2].clone()]);
         assert_eq!(StoredMemo::forget(&all, |_| true).unwrap(), 2);
         assert_eq!(listed(&all), []);
-        // Nothing else is known of the file, so another text of it may come.
+        // Nothing is known of the file any more, so a different text of it can be added.
         write(&all, "source 2", &[(0, 1, None)]);
 
         let nowhere = path("nowhere");

@@ -1,21 +1,23 @@
 //! The active scheduler: an execution that tries to expose one iRoot. After Maple, section 4.
 //!
-//! Priorities are strict: of the enabled tasks, the one with the highest priority goes, until it cannot. A task that
-//! reaches one of the first two places of the iRoot is lowered below all others. It stays there until another task
-//! reaches the other place, or until no other task can continue. Among several instances of a place a coin decides.
+//! Priorities are strict: of the enabled tasks, the one with the highest priority runs until it cannot continue. A task
+//! that reaches one of the first two places of the iRoot is lowered below all others. It stays there until another task
+//! reaches the other place, or until no other task can continue. If several tasks reach such a place, it is drawn which
+//! of them waits.
 //!
-//! From the first access on (*watch mode*) a task that reaches the next wanted access goes at once. Otherwise the task
-//! of the wanted access goes first, and the other task of the iRoot last. Of the tasks between them, those whose access
-//! would come in between go last. If an access comes in between all the same, or too many events do, the attempt begins
-//! again with the next instance. Once the first dependency has come true, a biased coin decides about a new instance.
+//! From the first access on (*watch mode*), a task that reaches the next wanted access makes it at once. Otherwise the
+//! task of the wanted access has the highest priority, and the other task of the iRoot the lowest. Of the tasks in
+//! between, those whose access would separate two accesses of the iRoot come last. If an access separates them
+//! nevertheless, or too many events do, the attempt begins again with the next instance. Once the first dependency has
+//! come true, each new instance may also make the attempt begin again, with a low probability.
 //!
-//! The second attempt reverses the initial priorities. Later ones draw them at random.
+//! The second attempt reverses the initial priorities. Later attempts draw them at random.
 //!
-//! Differs: all tasks whose next operation is known count as having reached it, not only the running one. A task that
-//! yields is lowered below those of its kind, because no other would ever run. Values are chosen at random. There are
-//! no delays, because there is nothing outside of the execution to wait for.
+//! Differs: every task counts as having reached its next operation, not only the running one. A task that yields is
+//! lowered below the others of its tier, because otherwise none of them would ever run. Values are chosen at random.
+//! There are no delays, because there is nothing outside the execution to wait for.
 
-use super::script::{MonitorRequest, Script};
+use super::script::{Script, WantedAccess};
 use crate::classic::maple::{Access, Accesses, IRoot, Place};
 use crate::classic::slots::slot;
 use intermezzo_engine::record::Event;
@@ -25,13 +27,13 @@ use intermezzo_sdk::{EventId, SyncVar, SyncVarOp, TaskId};
 use rand::RngExt;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// One in this many instances makes the scheduler begin again after the first dependency has come true.
+/// After the first dependency has come true, one in this many new instances makes the attempt begin again.
 const LOADED: u32 = 8;
 
-/// One in this many possible actions of the environment happens.
+/// One in this many choices of the environment draws its alternative. The others take the default one.
 const ADVERSITY: u32 = 8;
 
-/// The order of tasks if nothing else decides.
+/// The order of tasks where nothing else determines it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Initial {
     /// The task that was created first comes first.
@@ -48,19 +50,19 @@ pub(super) struct Active {
     initial: Initial,
     window: u32,
     random: Xoshiro256PlusPlus,
-    /// The wanted accesses that have been made, each with its task, its variable and its class.
+    /// The wanted accesses that have been made.
     done: Vec<Access>,
     /// The number of events that have been processed.
     seen: usize,
-    /// The instance that waits for its partner: a task, and the number of its event.
+    /// The instance that waits for its partner: a task, and the index of its event.
     held: Option<(u32, u32)>,
-    /// The last instance of each task, by number, that does not wait. Earlier ones are over.
+    /// For each task, by number, its last instance that does not wait. Earlier ones have happened.
     passed: Vec<u32>,
-    /// The level of each task, by number: 0 unless it was lowered because it yielded.
+    /// The level of each task, by number: 0 unless the task was lowered because it yielded.
     lowered: Vec<u32>,
     /// The level of the task that was lowered last.
     lowest: u32,
-    /// The tasks that can continue at the present choice.
+    /// The tasks that can continue at the current choice.
     nexts: Vec<Next>,
 }
 
@@ -68,14 +70,14 @@ pub(super) struct Active {
 struct Next {
     alternative: u32,
     task: u32,
-    /// The index of that event.
+    /// The index of the event that this operation will be.
     index: u32,
-    /// Its first access; `None` if it accesses nothing.
+    /// The first access of the operation; `None` if it accesses nothing.
     access: Option<Access>,
 }
 
 impl Active {
-    /// Returns an execution for this iRoot. Its two accesses of a task are at most `window` events apart.
+    /// Returns an attempt at this iRoot. Two accesses of one task are at most `window` events apart.
     pub(super) fn new(iroot: &IRoot, (attempt, window): (u32, u32), random: Xoshiro256PlusPlus) -> Active {
         let mut random = random;
         Active {
@@ -125,7 +127,7 @@ impl Active {
         taken
     }
 
-    /// Finds the next operations of the tasks among the alternatives, without those that need the environment to act.
+    /// Finds the next operations of the tasks among the alternatives, without tasks that only the environment can wake.
     #[inline(always)]
     fn find_nexts(nexts: &mut Vec<Next>, point: &ChoicePoint<'_>, places: &mut Place) {
         nexts.clear();
@@ -155,7 +157,8 @@ impl Active {
     fn take_in(&mut self, events: &[Event], places: &mut Place) {
         let first = std::mem::replace(&mut self.seen, events.len());
         for event in &events[first.min(events.len())..] {
-            // Places are numbered in the order in which they are seen here, whether they are wanted or not.
+            // The lookup comes first, because places are numbered in the order in which they are seen here, even those
+            // not wanted.
             let Some(effect) = places.of(event.op, event.site) else {
                 continue;
             };
@@ -178,8 +181,8 @@ impl Active {
         }
     }
 
-    /// Returns the access that is wanted next.
-    fn wanted(&self) -> Option<&MonitorRequest> {
+    /// Returns the access that is wanted next, unless all have been made.
+    fn wanted(&self) -> Option<&WantedAccess> {
         self.script.wanted.get(self.done.len())
     }
 
@@ -189,14 +192,15 @@ impl Active {
             return false;
         };
         let earlier = self.script.wanted.iter().zip(&self.done);
-        let consistent = |(other, done): (&MonitorRequest, &Access)| {
+        let consistent = |(other, done): (&WantedAccess, &Access)| {
             (other.who == wanted.who) == (done.task == access.task)
                 && (other.what == wanted.what) == (done.var == access.var)
         };
         wanted.place == access.place && earlier.into_iter().all(consistent)
     }
 
-    /// Returns `true` if an access comes between two that must follow each other.
+    /// Returns `true` if an access would separate two accesses of a dependency, or two between which its task must
+    /// access neither variable.
     fn separates(&self, access: &Access) -> bool {
         let done = self.done.len();
         let pending = |&&(first, second): &&(usize, usize)| first < done && second >= done;
@@ -227,12 +231,12 @@ impl Active {
         }
     }
 
-    /// Returns `true` if the instance, the next event of its task, does not wait.
+    /// Returns `true` if this instance, the next event of its task, does not wait.
     fn passes(&self, (task, index): (u32, u32)) -> bool {
         self.passed.get(task as usize) == Some(&index)
     }
 
-    /// Notes that an instance does not wait.
+    /// Notes that this instance does not wait.
     fn pass(&mut self, (task, index): (u32, u32)) {
         *slot(&mut self.passed, task, || 0) = index;
     }
@@ -242,7 +246,7 @@ impl Active {
         self.held = None;
     }
 
-    /// Returns the first task among those of the least tier.
+    /// Returns the first task of the lowest tier.
     #[inline(always)]
     fn first(&self, nexts: &[Next], tier: impl Fn(&Next) -> u32) -> Option<usize> {
         let mut first = None;
@@ -263,14 +267,14 @@ impl Active {
         first.map(|(_, at)| at)
     }
 
-    /// Brings two tasks to the first two places, while no wanted access has been made.
+    /// Chooses a task while no wanted access has been made: brings two tasks to the first two places.
     fn seek(&mut self, nexts: &[Next]) -> Option<usize> {
         let [first, second] = self.script.candidates();
         let is_candidate = |next: &Next| {
             next.access
                 .is_some_and(|access| access.place == first || access.place == second)
         };
-        // Mostly no task is there.
+        // At most choices, no task is there.
         if !nexts.iter().any(is_candidate) {
             return self.first(nexts, |_| 0);
         }
@@ -308,8 +312,8 @@ impl Active {
         self.first(nexts, |next| u32::from(Some((next.task, next.index)) == held))
     }
 
-    /// Continues to the access that is wanted next, and keeps others from coming in between, once a wanted access has
-    /// been made.
+    /// Chooses a task after a wanted access has been made: continues to the next one, and holds back accesses that
+    /// would come in between.
     fn watch(&mut self, nexts: &[Next]) -> Option<usize> {
         let fits = |next: &Next| next.access.is_some_and(|access| self.fits(&access));
         let fitting = nexts.iter().position(fits);
@@ -340,7 +344,7 @@ impl Active {
         })
     }
 
-    /// Returns `true` if the accesses made so far should be dropped for another instance of the first access.
+    /// Returns `true` if the accesses made so far should be given up for a new instance of the first access.
     fn tempted(&mut self, nexts: &[Next]) -> bool {
         let first = self.script.wanted[0].place;
         let mut tempted = false;

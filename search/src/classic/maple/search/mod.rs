@@ -1,14 +1,16 @@
-//! Coverage-driven search: exposes iRoots, one after the other. Maple (Yu, Narayanasamy, Pereira, Pokam, OOPSLA 2012).
+//! Coverage-driven search: tries to expose iRoots, one after the other. Maple (Yu, Narayanasamy, Pereira, Pokam, OOPSLA
+//! 2012).
 //!
-//! It begins with *profile runs*, drawn at random, which show what could be exposed, until three of them in a row have
-//! predicted nothing new. Then an active scheduler ([`active`]) tries each predicted iRoot that no execution has
-//! exposed, idiom by idiom. It makes as many attempts as the parameter `attempts` says, in all explorations that share a memo.
-//! When none is left, the search is over. With a target, only this iRoot is tried, as soon as it is known.
+//! It begins with *profile runs*, most of which are drawn at random. They predict which iRoots could be exposed, and
+//! end when three of them in a row have predicted nothing new. Then an active scheduler ([`active`]) tries each
+//! predicted iRoot that no execution has exposed, idiom by idiom. It makes at most as many attempts as the parameter
+//! `attempts` says, over all explorations that share a memo. When no iRoot is left, the search is over. With a target,
+//! only this iRoot is tried, as soon as it is known.
 //!
-//! Differs: attempts predict too, so that iRoots that only they reach are tried as well. The first profile run has no
-//! preemptions. Later ones are random walks, every other one of which mostly stays with its task (the paper takes its
-//! best random tester, which has many context switches). Misses: bugs that need more than two dependencies, or certain
-//! values.
+//! Differs: attempts predict, too, so that iRoots that only they reach are also tried. The first profile run has no
+//! preemptions. Later ones are random walks, of which every second one mostly stays with its task (the paper uses its
+//! best random tester, which has many context switches). Misses: bugs that need more than two dependencies, or
+//! particular values.
 
 mod active;
 mod script;
@@ -23,13 +25,14 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::collections::BTreeSet;
 
-/// The number of profile runs in a row that must predict nothing new before attempts begin: the paper's number.
+/// The number of profile runs in a row that must predict nothing new before attempts begin. It is the paper's number.
 const QUIET_RUNS: u32 = 3;
 
-/// The probability with which a profile run that mostly stays does so: enough to let a task do several things at once.
+/// The probability with which a profile run that mostly stays with its task does so. It is high enough for a task to do
+/// several operations in a row.
 const STAYS: f64 = 0.85;
 
-/// A search that exposes iRoots.
+/// A search that tries to expose iRoots.
 pub(crate) struct CoverageDriven {
     session: Session,
     seed: u64,
@@ -37,9 +40,9 @@ pub(crate) struct CoverageDriven {
     executions: u64,
     /// The number of profile runs in a row that predicted nothing new.
     quiet_runs: u32,
-    /// The iRoots to be tried, in order.
+    /// The iRoots that are to be tried, in order.
     queue: BTreeSet<IRoot>,
-    /// The only iRoot to be tried, if there is one and it is known, and the number of attempts at it.
+    /// The only iRoot that is to be tried, if there is a target and it is known, and the number of attempts at it.
     only: Option<IRoot>,
     attempts_at_only: u32,
     run: Run,
@@ -49,19 +52,19 @@ pub(crate) struct CoverageDriven {
 
 /// The current execution.
 enum Run {
-    /// None yet.
+    /// No execution yet.
     Nothing,
     /// A profile run without preemptions.
     Plain,
-    /// A profile run, drawn at random; with `stays`, it mostly stays with a task while it can. See [`Draw`] for
-    /// `passes_clones`.
+    /// A profile run that is drawn at random. With `stays`, it mostly stays with a task as long as that can continue.
+    /// See [`Draw`] for `passes_clones`.
     Drawn { stays: bool, passes_clones: bool },
-    /// An attempt to expose the session's present iRoot.
+    /// An attempt to expose the session's current iRoot.
     Attempt(Box<Active>),
 }
 
 impl CoverageDriven {
-    /// Returns a search that exposes the iRoots that the session predicts, trying each at most `attempts_max` times.
+    /// Returns a search that tries to expose the iRoots that the session predicts, each at most `attempts_max` times.
     pub(super) fn new(session: Session, seed: u64, attempts_max: u32) -> CoverageDriven {
         CoverageDriven {
             places: Place::new(session.clone()),
@@ -98,7 +101,7 @@ impl CoverageDriven {
         }
     }
 
-    /// Returns the next run; `None` if there is nothing left.
+    /// Returns the next run; `None` if nothing is left to do.
     fn next_run(&mut self) -> Option<Run> {
         if self.only.is_none() {
             let session = self.session.get();
@@ -139,8 +142,8 @@ impl CoverageDriven {
         )))
     }
 
-    fn restart(&mut self) {
-        // An odd multiplier keeps the seeds of different executions different.
+    fn reseed(&mut self) {
+        // The multiplier is odd, so different executions have different seeds.
         let seed = self
             .seed
             .wrapping_add(self.executions.wrapping_mul(0x9E37_79B9_7F4A_7C15));
@@ -152,7 +155,7 @@ impl Strategy for CoverageDriven {
     fn next(&mut self, plan: &mut Plan, _: &Trace) -> bool {
         plan.truncate(0);
         self.learn();
-        self.restart();
+        self.reseed();
         let Some(run) = self.next_run() else {
             self.run = Run::Nothing;
             return false;

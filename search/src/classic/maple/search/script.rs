@@ -1,42 +1,42 @@
-//! The script of an iRoot: its accesses in a possible order, each with its task and its variable.
+//! The script of an iRoot: its accesses in an order in which they can happen, each with its task and its variable.
 
 use crate::classic::maple::IRoot;
 
-/// A wanted access.
+/// An access that an attempt wants to happen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct MonitorRequest {
+pub(super) struct WantedAccess {
     /// Its place, by number.
     pub(super) place: u32,
-    /// The one of the two tasks that makes it.
+    /// The task that makes it: 0 or 1.
     pub(super) who: usize,
-    /// The one of the two variables that it is to.
+    /// The variable that it accesses: 0 or 1.
     pub(super) what: usize,
 }
 
 /// The accesses of an iRoot, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Script {
-    pub(super) wanted: Vec<MonitorRequest>,
-    /// The dependencies: pairs of accesses of which the second must directly follow the first.
+    pub(super) wanted: Vec<WantedAccess>,
+    /// The dependencies: pairs of accesses of which the second has to depend directly on the first.
     pub(super) dependencies: &'static [(usize, usize)],
-    /// Pairs of accesses of one task between which it must not access either variable.
+    /// Pairs of accesses of one task between which the task must access neither variable.
     pub(super) clean: &'static [(usize, usize)],
 }
 
 impl Script {
-    /// Returns the script of an iRoot. An iRoot of idiom 5 has two; `other` selects the one in which its second task
+    /// Returns the script of an iRoot. An iRoot of idiom 5 has two: `other` selects the one in which its second task
     /// begins.
     pub(super) fn of(iroot: &IRoot, other: bool) -> Script {
         let place = iroot.places();
         let wanted = |parts: &[(usize, usize, usize)]| {
-            let each = parts.iter().map(|&(at, who, what)| MonitorRequest {
+            let each = parts.iter().map(|&(at, who, what)| WantedAccess {
                 place: place[at],
                 who,
                 what,
             });
             each.collect()
         };
-        let (wanted, dependencies, clean): (Vec<MonitorRequest>, &[_], &[_]) = match iroot.idiom {
+        let (wanted, dependencies, clean): (Vec<WantedAccess>, &[_], &[_]) = match iroot.idiom {
             1 => (wanted(&[(0, 0, 0), (1, 1, 0)]), &[(0, 1)], &[]),
             2 => (
                 wanted(&[(0, 0, 0), (1, 1, 0), (2, 0, 0)]),
@@ -53,7 +53,7 @@ impl Script {
                 &[(0, 1), (2, 3)],
                 &[(0, 3)],
             ),
-            // Both tasks reach their first accesses; then each continues to its second.
+            // Both tasks make their first accesses; then each continues to its second one.
             _ if other => (
                 wanted(&[(2, 1, 1), (0, 0, 0), (3, 0, 1), (1, 1, 0)]),
                 &[(0, 2), (1, 3)],
@@ -72,7 +72,7 @@ impl Script {
         }
     }
 
-    /// Returns the places at which a task must stop and wait for the other: the first two accesses.
+    /// Returns the places at which a task has to stop and wait for the other one: those of the first two accesses.
     pub(super) fn candidates(&self) -> [u32; 2] {
         [self.wanted[0].place, self.wanted[1].place]
     }

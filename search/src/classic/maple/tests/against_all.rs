@@ -1,4 +1,4 @@
-//! The profiler's predictions from one execution, against the iRoots that all executions expose.
+//! The profiler's predictions from one execution, compared with the iRoots that all executions expose.
 
 use super::super::access::Places;
 use super::super::predict::Predictor;
@@ -23,7 +23,7 @@ fn predicted_by(recorded: &Recorded) -> BTreeSet<String> {
     predicted.iter().map(|iroot| iroot.name(&places)).collect()
 }
 
-/// Returns the iRoots that all executions expose, of the idioms that are searched for.
+/// Returns the iRoots that all executions together expose, of the idioms that are searched for.
 fn exposed_by_all(program: &Program, reduction: Reduction) -> BTreeSet<String> {
     let report = all(program, reduction);
     assert_eq!(report.coverage(), &Coverage::Exhaustive);
@@ -51,7 +51,7 @@ fn reductions_hide_none() {
     }
 }
 
-/// If tasks do the same whatever comes first, any one complete execution predicts all iRoots. Some of the predictions
+/// If the operations of tasks do not depend on the order, any complete execution predicts all iRoots. Some predictions
 /// do not come true, which is counted for each idiom.
 #[test]
 fn one_execution_of_a_straight_program_predicts_all() {
@@ -80,7 +80,7 @@ fn one_execution_of_a_straight_program_predicts_all() {
     assert_eq!(empty, [0, 0, 1, 3, 0]);
 }
 
-/// If the tasks' operations depend on the order, a few executions together predict nearly all.
+/// If the operations of tasks depend on the order, a few executions together predict nearly all iRoots.
 #[test]
 fn few_executions_of_other_programs_predict_most() {
     let (mut there, mut missed) = ([0; 5], [0; 5]);

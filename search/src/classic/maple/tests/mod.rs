@@ -1,5 +1,5 @@
-//! iRoots against brute force: on random programs, the detector against the definitions, and the profiler against all
-//! executions.
+//! iRoots compared with brute force on random programs: those of the detector with the definitions, and those of the
+//! profiler with all executions.
 
 mod against_all;
 mod against_definitions;

@@ -5,7 +5,7 @@ use super::Recorded;
 use intermezzo_sdk::SyncVarOp;
 use std::collections::BTreeSet;
 
-/// One access; positions are in the order of the execution.
+/// An access. Positions are in the order of the execution.
 struct Access {
     task: u32,
     index: u32,
@@ -119,7 +119,7 @@ pub(super) fn exposed(recorded: &Recorded, window: u32) -> BTreeSet<String> {
             if pair(b, c) && back {
                 found.insert(four(if one_variable { 3 } else { 4 }));
             }
-            // Of its two tasks, the one with the lesser names comes first.
+            // Of its two tasks, the one whose names sort first comes first.
             let in_order = (name(a), name(b)) <= (name(c), name(d));
             if !one_variable && back && pair(c, b) && untouched(c, b) && in_order {
                 found.insert(four(5));

@@ -32,7 +32,7 @@ fn predicted(profiler: &Profiler) -> BTreeSet<IRoot> {
     new.into_iter().collect()
 }
 
-/// As many iRoots as the limit says are all kept. One more is left out, and is said to be.
+/// As many iRoots as the limit are all kept. If there is one more, it is left out, and that is reported.
 #[test]
 fn only_what_is_left_out_counts_as_left_out() {
     let mut compared = 0;
@@ -47,7 +47,7 @@ fn only_what_is_left_out_counts_as_left_out() {
             let mut known = HashSet::new();
             let (new, whole) = Predictor::default().predict(&profiler, WINDOW, &mut known, all.len());
             assert_eq!((new.len(), known.len(), whole), (all.len(), all.len(), true));
-            // Known ones need no room.
+            // Known iRoots are neither new nor left out.
             let (new, whole) = Predictor::default().predict(&profiler, WINDOW, &mut known, all.len());
             assert_eq!((new.len(), known.len(), whole), (0, all.len(), true));
             let mut known = HashSet::new();
@@ -102,8 +102,8 @@ fn observe(session: &Session, recorded: &Recorded) -> bool {
     is_profiled
 }
 
-/// Passes executions to a session with this limit, as a search goes over them again and again, until it makes its first
-/// attempt. Returns the number of profile runs, the number of predicted iRoots, and `true` if some were left out.
+/// Passes executions to a session with this limit, again and again, until the search makes its first attempt. Returns
+/// the number of profile runs, the number of predicted iRoots, and `true` if some were left out.
 fn search(executions: &[Recorded], predicted_max: usize) -> (usize, u64, bool) {
     let session = session(predicted_max);
     let mut strategy = session.strategy(1, 2);
@@ -120,7 +120,7 @@ fn search(executions: &[Recorded], predicted_max: usize) -> (usize, u64, bool) {
     (runs, search.predicted, search.overflowed)
 }
 
-/// Of attempts only those are profiled that expose an iRoot which was not predicted, and is of an idiom that could be.
+/// An attempt is profiled only if it exposes an iRoot that was not predicted, and whose idiom is predicted.
 #[test]
 fn an_attempt_that_exposes_only_what_was_predicted_is_not_profiled() {
     let (mut profiled, mut confirmed, mut without_new) = (0, 0, 0);
@@ -128,7 +128,7 @@ fn an_attempt_that_exposes_only_what_was_predicted_is_not_profiled() {
         let executions = record(&Program::random(number, false, 5), number, 8);
         let session = session(usize::MAX);
         let mut strategy = session.strategy(1, 2);
-        // The profile runs see one execution only.
+        // The profile runs have only one execution.
         let others = executions.iter().cycle().skip(1);
         let first = std::iter::repeat_n(&executions[0], 4);
         for (run, recorded) in first.chain(others).take(40).enumerate() {
@@ -180,7 +180,8 @@ fn a_search_that_reaches_the_limit_goes_on_to_attempts() {
     assert!(reached > 30, "{reached}");
 }
 
-/// Executions with the same digest predict the same. Earlier executions of the same profiler do not show in it.
+/// Executions with the same digest predict the same. The digest does not depend on earlier executions of the same
+/// profiler.
 #[test]
 fn equal_digests_are_of_equal_predictions() {
     let mut profiler = Profiler::default();

@@ -1,4 +1,4 @@
-//! Small random programs, whose statements have source places of their own.
+//! Small random programs whose statements have different source places.
 
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use intermezzo_explorer::sync::{Condvar, Mutex, MutexGuard, RwLock};
@@ -42,7 +42,7 @@ macro_rules! site {
     };
 }
 
-/// Each expansion is a place of its own.
+/// Each expansion is a different place.
 const SITES: [Site; 12] = [
     site!(),
     site!(),
@@ -81,7 +81,8 @@ pub(super) enum Statement {
 pub(super) struct Program(Vec<Vec<(Statement, usize)>>);
 
 impl Program {
-    /// Returns the random program with this number. If it is `straight`, it does the same whatever comes first.
+    /// Returns the random program with this number. With `straight`, the operations of its tasks do not depend on the
+    /// order.
     pub(super) fn random(number: u64, straight: bool, statements_max: usize) -> Program {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(number);
         let tasks = random.random_range(2..4);

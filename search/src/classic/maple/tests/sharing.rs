@@ -1,4 +1,4 @@
-//! The accesses that do not matter to iRoots: without them an execution exposes and predicts the same.
+//! The accesses that do not matter to iRoots: without them, an execution exposes and predicts the same ones.
 
 use super::super::access::{Access, Accesses, Effect, Places, word};
 use super::super::exposed::Detector;
@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 
 const WINDOW: u32 = 20;
 
-/// Returns the accesses of each event, and those of them that matter.
+/// Returns the accesses of each event, and the ones among them that matter.
 fn accesses(recorded: &Recorded, places: &mut Places) -> Vec<(Vec<Access>, Vec<Access>)> {
     let mut sharing = Sharing::default();
     let mut all = Vec::new();
@@ -69,7 +69,7 @@ impl Observed {
     }
 }
 
-/// One observer, which keeps its memory from one execution to the next, sees what a new one does.
+/// An observer that has observed other executions before has the same results as a new one.
 #[test]
 fn accesses_that_do_not_matter_change_nothing() {
     let (mut left_out, mut exposed, mut predicted) = (0, 0, 0);

@@ -18,7 +18,8 @@ struct Lock {
 }
 
 impl Lock {
-    /// Takes the lock. After this many failed attempts, counts that, and goes on trying. `pause` is between two attempts.
+    /// Takes the lock. After this many failed attempts, counts that, and goes on trying. `pause` is called between two
+    /// attempts.
     fn with(&self, attempts: usize, pause: impl Fn(usize), f: impl FnOnce(&AtomicUsize)) {
         let mut made = 0;
         while self.held.swap(true, SeqCst) {

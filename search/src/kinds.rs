@@ -63,14 +63,14 @@ pub struct AutoOptions {
     /// The maximum number of executions of the second part; `None` for as many as the first part had, but at least
     /// 1,000.
     pub weak_executions: Option<NonZero<u64>>,
-    /// After a search that is complete but for fairness, others follow that count fewer yields: at the end only every one of
-    /// this number. 1 for no such search.
+    /// After a search that is complete but for fairness, others follow, in which only every 4th, 16th, .. yield of a
+    /// task counts, up to this number. With 1 none follows.
     pub fair_yields: u32,
 }
 
 impl AutoOptions {
-    /// One stale read of a store at each place of a task: only code that a task runs several times could read more. Loops
-    /// that give up after a number of attempts make a few dozen, of which some consist of a hundred hints to the processor.
+    /// One stale read of a store at each place of a task: only code that a task runs several times could read more.
+    /// Loops that give up after some attempts make a few dozen, and some of them yield a hundred times before that.
     pub const DEFAULT: AutoOptions = AutoOptions {
         stale_reads: 1,
         weak_executions: None,

@@ -1,12 +1,13 @@
-//! More searches of a test that names none, of schedules that fair scheduling left out before.
+//! More searches of a test that names none, for schedules that fair scheduling left out before.
 //!
-//! With fairness, a task that yields goes on only after the tasks that could run have taken a step. A loop that tries ten times
-//! and then waits in another way hardly gets there: a lock is free again after the few steps of a short critical section.
-//! On real threads the loop may get there at any time. So after a search that is complete but for fairness, the next one
-//! counts only every fourth yield of a task, and so on, up to the option `fair_yields` of `auto`. Each is more than those
-//! before it, and its report replaces theirs. A search that does not end within the limits is only a note.
+//! With fairness, a task that yields goes on only after the tasks that could run have taken a step. A loop that tries
+//! ten times, and then waits in another way, hardly gets there: a lock is free again after the few steps of a short
+//! critical section. On real threads the loop may get there at any time. So after a search that is complete but for
+//! fairness, the next one counts only every fourth yield of a task, and so on, up to the option `fair_yields` of
+//! `auto`. Each allows more schedules than those before it, so its report replaces theirs. A search that a limit ends
+//! is only noted.
 //!
-//! **Misses.** What takes more yields. A search that is not complete with the first number has no other.
+//! **Misses.** Schedules with still more yields, and all of this if the first search is not complete.
 
 use super::Explorer;
 use super::weak_memory::later;
@@ -42,9 +43,9 @@ impl MoreYields {
         MoreYields(searches.collect())
     }
 
-    /// Runs them after the first search has reported, as long as each is complete but for fairness. Each takes the place of
-    /// the report, and of the settings, if it is complete or failed. `rest` is `true` if another search follows. Returns the
-    /// number of executions of all, with the first.
+    /// Runs them after the first search has reported, as long as each is complete but for fairness. A search that is
+    /// complete or finds an error replaces the report, and the settings by its own. `rest` is `true` if another search
+    /// follows. Returns the number of executions of all searches, including the first.
     ///
     /// # Errors
     /// As the exploration.

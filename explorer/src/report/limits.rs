@@ -237,7 +237,7 @@ impl fmt::Display for Limit {
             Limit::OtherThreads { threads } => {
                 write!(
                     f,
-                    "{} used objects of executions, at times that are not controlled",
+                    "{} may have used objects of executions, at times that are not controlled",
                     threads.join(" and ")
                 )
             }

@@ -19,8 +19,8 @@ impl Report {
             && self.coverage == narrowed(Coverage::Exhaustive, &narrowing)
     }
 
-    /// Replaces this report by that of a search that counts only every one of `yields` yields, rather than of `before`, if that
-    /// is complete or found an error, and returns `true` then. Otherwise notes it.
+    /// Adds the report of a search in which only every one of `yields` yields counts, rather than of `before`. If that
+    /// is complete or found an error, it replaces this one, and `true` is returned; otherwise it is noted.
     pub(crate) fn take_with_more_yields(&mut self, mut next: Report, yields: u32, before: u32) -> bool {
         next.elapsed_seconds += self.elapsed_seconds;
         if next.errors().next().is_some() {
@@ -35,7 +35,7 @@ impl Report {
             return true;
         }
         if next.verdict == Verdict::Pass && next.is_complete_but_for_fairness() {
-            // All its schedules are among those of this one.
+            // Its schedules include those of this report.
             *self = next;
             return true;
         }

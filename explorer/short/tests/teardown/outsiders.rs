@@ -377,7 +377,7 @@ fn a_pass_says_that_a_thread_was_not_controlled() {
     assert_eq!(
         reason(&report),
         format!(
-            "a thread without a name at explorer/short/tests/teardown/outsiders.rs:{line}:18 used objects of executions, at \
+            "a thread without a name at explorer/short/tests/teardown/outsiders.rs:{line}:18 may have used objects of executions, at \
              times that are not controlled"
         )
     );

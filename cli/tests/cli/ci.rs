@@ -140,7 +140,7 @@ fn one_step_writes_what_ci_servers_read() {
 
     // What is there is written again, and a file of others is not.
     fs::write(project.join("mine"), "mine").unwrap();
-    run(&["test", "--sarif", "mine"]).refused(&["\"mine\" exists and is no SARIF log"]);
+    run(&["test", "--sarif", "mine"]).refused(&["\"mine\" exists and is not a SARIF log"]);
     none_is_told(&run);
     by_nextest(&run, project, &of_binaries);
 }

@@ -257,7 +257,7 @@ const CASES: &[Case] = &[
         command: &["monitor", "check"],
         real: &["history.log"],
         ends_with: 1,
-        prints: "no loadable monitor",
+        prints: "not a loadable monitor",
         wrong: (
             &["history.log", "--argument", "x"],
             &["'--argument'", "'--arguments'"],

@@ -89,7 +89,7 @@ fn settings_that_cannot_be_together_are_told() {
     let ran = set_to(&settings, &[]).ends_with(2);
     let refused = "  refused: setting `reduction`: the variables that form one array";
     assert!(ran.stdout.contains(refused), "{}", ran.stdout);
-    assert!(ran.stderr.contains("cannot be together"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("contradict each other"), "{}", ran.stderr);
     let why = set_to(&settings, &["--json"]).ends_with(2).json()["tests"][0]["refused"].clone();
     assert!(why.as_str().unwrap().contains("other arrays"), "{why}");
 }

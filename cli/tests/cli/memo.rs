@@ -136,7 +136,7 @@ fn a_preset_of_the_program_is_named_where_it_is_refused() {
     let search = ["corpus", "run", "bluetooth_driver_fixed", "--strategy", "maple"];
     run(&search).refused(&[
         "setting `preemptions`: a search for iRoots",
-        "the program has `preemptions = 2` of its own: take it away by `--preemptions none`",
+        "the program itself sets `preemptions = 2`: override it by `--preemptions none`",
     ]);
     run(&[&search[..], &["--preemptions", "none"]].concat()).ends_with(0);
     let given = run(&[&search[..], &["--preemptions", "3"]].concat()).ends_with(2);

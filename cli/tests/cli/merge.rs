@@ -136,7 +136,7 @@ fn other_reports_are_refused_by_name() {
     refused(path, &files[..2], &["share is missing: 3/3"]);
     refused(path, &files[2..], &["shares are missing: 1/3, 2/3"]);
     let twice = [files.clone(), vec![files[1].clone()]].concat();
-    refused(path, &twice, &["share 2/3 is there twice", "share-2.json and "]);
+    refused(path, &twice, &["share 2/3 occurs twice", "share-2.json and "]);
     let changed = |name: &str, change: &dyn Fn(&mut Value)| {
         let mut report: Value = serde_json::from_slice(&fs::read(&files[1]).unwrap()).unwrap();
         change(&mut report);
@@ -175,7 +175,7 @@ fn other_reports_are_refused_by_name() {
     refused(
         path,
         &whole,
-        &["other.json is of the whole search", "of share 1/3"],
+        &["other.json reports on the whole search", "on share 1/3"],
     );
     // Shares that a weaker reduction took over are divided otherwise.
     let weaker = changed("other.json", &|report| report["reduction"] = "dpor".into());

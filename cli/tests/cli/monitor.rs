@@ -112,7 +112,7 @@ fn from_template(directory: &Path, flags: &[&str], build_it: impl Fn(&Path), ver
         .ends_with(1)
         .stdout;
     assert!(
-        refused.contains("no loadable monitor: the monitor could not be made: "),
+        refused.contains("not a loadable monitor: the monitor could not be made: "),
         "{refused}"
     );
 
@@ -220,7 +220,7 @@ fn what_is_no_monitor_is_said() {
         .ends_with(1)
         .stdout;
     assert!(
-        said.starts_with("Cargo.toml: no loadable monitor: it is text"),
+        said.starts_with("Cargo.toml: not a loadable monitor: it is text"),
         "{said}"
     );
     let said = run_in(here, &["monitor", "check", "Cargo.toml", "--json"])
@@ -258,8 +258,8 @@ fn a_file_that_no_list_can_name_is_refused() {
         check(&name, &[]).refused(&["cannot be attached", "takes what follows a `:` for arguments"]);
     }
     let name = format!("-a{suffix}");
-    check(&name, &[]).refused(&["a monitor that is to be taken away", &format!("give `./{name}`")]);
+    check(&name, &[]).refused(&["the removal of a monitor", &format!("give `./{name}`")]);
     check(&format!("a{suffix}"), &["--arguments", "x=1;y"]).refused(&["its arguments are `x=1;y`"]);
     let told = check(&format!("a{suffix}"), &["--arguments", "x=1,y:z"]).ends_with(1);
-    assert!(told.stdout.contains("no loadable monitor"), "{}", told.stdout);
+    assert!(told.stdout.contains("not a loadable monitor"), "{}", told.stdout);
 }

@@ -400,7 +400,7 @@ fn a_command_that_hangs_is_ended() {
             "intermezzo: files::main: the set-up command `mkdir data; ",
             "` is still running, and will be ended after 5.5 seconds\n",
             "error: files::main cannot be explored: the set-up command `mkdir data; ",
-            "` was ended, because it ran for longer than 5.5 seconds: let it start what stays in the background (`SERVER &`), or \
+            "` was ended, because it ran for longer than 5.5 seconds: start long-running processes in the background (`SERVER &`), or \
              give it more time by `--command-limit`\nit waits\n",
         ],
     );
@@ -523,7 +523,7 @@ fn a_wrong_flag_is_told_first() {
         );
         assert!(!stderr.contains("building intermezzo"), "{stderr}");
         assert!(
-            stderr.contains("see above what cargo says of `cargo "),
+            stderr.contains("see cargo's messages above for `cargo "),
             "{stderr}"
         );
     }

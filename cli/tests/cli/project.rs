@@ -242,7 +242,7 @@ throw_away::tests::no_update_is_lost
   seed         3  intermezzo.toml:2
 ";
     assert!(ran.stdout.ends_with(expected), "{}", ran.stdout);
-    let unused = "intermezzo.toml:6: [test.\"nothing\"] is about no test that was asked";
+    let unused = "intermezzo.toml:6: [test.\"nothing\"] applies to none of the tests that were asked";
     assert!(ran.stderr.contains(unused), "{}", ran.stderr);
     let json = run(&["config", "--json", "--lib", "no_update"])
         .ends_with(0)

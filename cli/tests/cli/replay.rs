@@ -102,7 +102,7 @@ fn schedules_of_unknown_programs_are_refused() {
         ("counter", "names no test"),
         (
             "nowhere::tests::push",
-            "no crate of the project here is named \"nowhere\"",
+            "in the crate \"nowhere\", and the project here has none of that name",
         ),
     ] {
         run(&["replay", &renamed(&found, program)]).refused(&[says]);

@@ -208,7 +208,7 @@ fn the_usual_searches_are_compared_within_a_time() {
     );
 
     let text = run(&["tune", "counter", "--time", "0"]).ends_with(0).stdout;
-    assert!(text.contains("not run: the time was up before"), "{text}");
+    assert!(text.contains("not run: the time was up"), "{text}");
     run(&["tune", "counter", "--time", "1", "--strategies", "dfs"]).refused(&["--time", "--strategies"]);
 }
 
@@ -237,7 +237,7 @@ fn growth_is_shown_and_drawn() {
         assert!(drawing.contains(says), "{says}");
     }
     fs::write(&file, "<svg>mine</svg>").unwrap();
-    run(&growing).refused(&["growth.svg", "no drawing of ours", "--svg"]);
+    run(&growing).refused(&["growth.svg", "was not drawn by `tune`", "--svg"]);
     assert_eq!(fs::read_to_string(&file).unwrap(), "<svg>mine</svg>");
 }
 

@@ -77,7 +77,7 @@ fn a_history_that_is_not_linearizable() {
 }
 
 #[test]
-fn what_the_general_checker_says() {
+fn a_refutation_of_the_general_checker() {
     let text = "\
 INFO  jepsen.util - 0\t:invoke\t:write\t1
 INFO  jepsen.util - 0\t:ok\t:write\t1
@@ -110,7 +110,7 @@ INFO  jepsen.util - 0\t:ok\t:read\t1
 
 #[test]
 fn a_search_that_is_given_up() {
-    // Without distinct values, the general checker: all orders of the pushes end with the wrong value on top.
+    // Values that repeat need the general checker. Every order of the pushes ends with the wrong value on top.
     let pushes: String = (0..12)
         .map(|at| format!("[{at}] call push({})\n", at % 11))
         .collect();
@@ -145,7 +145,7 @@ fn a_search_that_takes_too_long_is_given_up() {
 }
 
 #[test]
-fn what_cannot_be_checked() {
+fn histories_that_cannot_be_checked() {
     check("queue.log", "[1] call enqueue(1)\n", &[]).refused(&["does not name the object", "--spec"]);
     check("queue.log", QUEUE, &["--spec", "quue"]).refused(&["quue", "did you mean `queue`?"]);
     check("queue.log", QUEUE, &["--format", "jsn"]).refused(&["jsn", "did you mean `json`?"]);

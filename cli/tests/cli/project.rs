@@ -41,7 +41,7 @@ mod tests {
 }
 "#;
 
-/// A crate of another name, with a test of a name that the library's has too.
+/// A test target that has a test with the same name as one of the library's.
 const SUITE: &str = r#"
 mod tests {
     #[intermezzo::test]
@@ -144,13 +144,13 @@ fn tests_are_explored(run: &dyn Fn(&[&str]) -> Ran) -> Value {
         (&json["verdict"], &json["cargo_test"]),
         (&"fail".into(), &"failed".into())
     );
-    // The test binary is called as `cargo intermezzo`, without the word that cargo adds.
+    // The arguments do not have the word `intermezzo`, which cargo adds.
     assert_eq!(
         json["arguments"],
         serde_json::json!(["test", "--json", "--reports", "out/reports"])
     );
     let (started, ended) = (json["started"].as_str().unwrap(), json["ended"].as_str().unwrap());
-    // Such times are in the order of their texts.
+    // Times in this format can be compared as texts.
     assert!(
         started.len() == 20 && started <= ended && ended.ends_with('Z'),
         "{started} {ended}"
@@ -164,7 +164,7 @@ fn tests_are_explored(run: &dyn Fn(&[&str]) -> Ran) -> Value {
     json["reports"][1].clone()
 }
 
-/// Tries both orders of the places that contend, of the library's failing test.
+/// Tries both orders of the contending places in the library's failing test.
 fn pairs_are_tried(run: &dyn Fn(&[&str]) -> Ran) {
     let arguments = [
         "breakpoints",
@@ -222,7 +222,7 @@ fn flags_reach_the_tests(run: &dyn Fn(&[&str]) -> Ran) {
     assert!(ran.stderr.contains("nothing was explored"), "{}", ran.stderr);
 }
 
-/// The layers: the file, the attribute, the file's section, the environment.
+/// Settings have layers: the file, the attribute, the file's section, and the environment.
 fn settings_come_in_layers(run: &dyn Fn(&[&str]) -> Ran, project: &Path) {
     const FILE: &str = "intermezzo.toml";
     write(
@@ -291,7 +291,7 @@ throw_away::tests::no_update_is_lost
     fs::remove_file(project.join(FILE)).unwrap();
 }
 
-/// Each test has a file of its own, in a directory that is found from wherever the tests are run.
+/// Each test's search is saved in a file of its own. The directory does not depend on the one in which the tests run.
 fn searches_are_kept(run: &dyn Fn(&[&str]) -> Ran, project: &Path) {
     let kept = || {
         let ran = run(&[
@@ -373,7 +373,7 @@ fn quiet_is_quiet(run: &dyn Fn(&[&str]) -> Ran, found: &Value) {
     assert_eq!(ran.stderr, "");
 }
 
-/// Arguments after the second `--` are for the tests.
+/// Arguments after the second `--` are passed to the tests.
 fn arguments_reach_the_tests(run: &dyn Fn(&[&str]) -> Ran) {
     let ran = run(&["test", "--json", "--", "--", "--skip", "an_update_is_lost"]).ends_with(0);
     assert_eq!(
@@ -407,7 +407,7 @@ fn findings_are_shown(run: &dyn Fn(&[&str]) -> Ran, project: &Path, found: &Valu
 }
 
 fn changes_and_mistakes_are_told(run: &dyn Fn(&[&str]) -> Ran, project: &Path, found: &Value) {
-    // Whether it can be set depends on the tests' own settings.
+    // The test's own settings decide if this setting is possible.
     let ran = run(&["test", "--seed", "0/7", "--lib"]).ends_with(2);
     for told in [
         "2 explored tests cannot be run",

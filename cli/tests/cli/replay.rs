@@ -8,13 +8,13 @@ use std::fs;
 
 const BROKEN: [&str; 3] = ["corpus", "run", "work_stealing_queue"];
 
-/// Returns a report's first finding, in its bytes.
+/// Returns the JSON text of a report's first finding.
 fn finding(report: &Value) -> String {
     serde_json::to_string_pretty(&report["findings"][0]).unwrap()
 }
 
 #[test]
-fn a_finding_shows_again_byte_for_byte() {
+fn a_replayed_finding_is_the_same_byte_for_byte() {
     let found = json(1, &BROKEN);
     let schedule = Schedule::parse(&token(&found)).unwrap();
 
@@ -25,7 +25,7 @@ fn a_finding_shows_again_byte_for_byte() {
     assert_eq!(replayed["coverage"]["as_recorded"], true);
 
     let (program, arguments) = parse_full_name(&schedule.program).unwrap();
-    // One place for the search and its replays: a finding's first event names where it was begun.
+    // The search and its replays begin at the same place, which a finding's first event names.
     let explored = |replay: Option<&Schedule>| {
         let explorer = program.explorer(program.settings(), &arguments);
         let explorer = match replay {
@@ -73,7 +73,7 @@ fn parameters_and_limits_are_replayed() {
     assert_eq!(replayed["program"], "corpus::counter,tasks=2,increments=3");
 }
 
-/// Returns the schedule with another program's name.
+/// Returns the token of a report's schedule, with another program's name.
 fn renamed(report: &Value, program: &str) -> String {
     let schedule = Schedule::parse(&token(report)).unwrap();
     Schedule {

@@ -1,5 +1,5 @@
-//! `history check`: verdicts, explanations of histories that are not linearizable, and errors for files that are
-//! none.
+//! `history check`: verdicts, explanations of histories that are not linearizable, and errors for files that are not
+//! histories.
 
 use crate::{Ran, run};
 
@@ -125,8 +125,8 @@ fn a_search_that_is_given_up() {
     );
 }
 
-/// Twenty-four writes at once, of values that repeat: no check for long histories decides it, and the general one would take
-/// hours.
+/// Twenty-four concurrent writes, of values that repeat: no checker for long histories decides it, and the general one would
+/// take hours.
 #[test]
 fn a_search_that_takes_too_long_is_given_up() {
     let writes: String = (0..24)

@@ -7,8 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The seconds of the processor after which a test is ended. Where the machine does other work, a limit by the clock
-/// would end tests that are as fast as before.
+/// The processor time in seconds after which a test is ended. On a busy machine, a limit of elapsed time would end tests that
+/// have not become slower.
 const LIMIT: u32 = 20;
 
 /// The time in seconds after which a test is ended that waits without using the processor.

@@ -20,7 +20,7 @@ const BUGS: [(&str, &str); 12] = [
     ("leak", "leak"),
     ("leak_of_a_cycle", "leak"),
     ("relaxed_message", "assertion"),
-    ("wishes_that_nobody_sees", "panic"),
+    ("wishes_that_are_not_seen", "panic"),
 ];
 
 /// Returns the project, or nothing if cargo cannot get parking_lot here.

@@ -4,8 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// The file, in the directory of the project, with the text that a test would have written. Nothing is written
-/// without it.
+/// The file, in the project's directory, with the text that a test would have written. Without it, nothing is written.
 pub(crate) const WRITTEN: &str = "written";
 
 /// A test's settings.

@@ -417,7 +417,7 @@ fn waits_in_the_system_are_steps() {
     );
     let findings = &unwound.json()["reports"][0]["findings"];
     assert_eq!(findings[0]["kind"], "deadlock", "{findings:#}");
-    // The test's body has no place, and this is the first event with one.
+    // The message has no place, because neither an earlier event nor the test's body has one.
     let message = findings[0]["message"].as_str().unwrap();
     assert_eq!(message, "no task can continue: main waits for atomic 0.1");
 

@@ -1,5 +1,5 @@
-//! Loops that wait, in ordinary crates that are not optimised and in optimised ones: what is taken for waiting, and what is
-//! not.
+//! Loops in ordinary crates, with and without optimisation: those that wait are recognised, and others are not taken for
+//! waiting.
 //!
 //! `WAITS=1000` compares 1,000 random programs with the model instead of 20.
 

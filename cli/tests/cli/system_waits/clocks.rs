@@ -80,7 +80,8 @@ fn a_process_writes_before_a_limit() {
     process.wait().unwrap();
 }
 
-/// The test waits for less time than the process needs. A process of an earlier execution does not end this one's wait.
+/// Once the process was killed, an hour passes only in virtual time. Nor does a process of an earlier execution make a sleep
+/// wait in real time.
 #[test]
 fn a_process_runs_on() {
     let task = thread::spawn(thread::yield_now);

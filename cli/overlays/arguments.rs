@@ -19,8 +19,8 @@ pub(crate) fn of(tests: &[Trial]) -> Arguments {
     arguments
 }
 
-/// Returns the arguments that `libtest_mimic` accepts, and the filters if there are several. A single filter stays among the
-/// arguments.
+/// Returns the arguments that `libtest_mimic` accepts, and the filters if there are several. A single filter stays among
+/// the arguments.
 pub(crate) fn given() -> (Arguments, Vec<String>) {
     const WITH_VALUES: [&str; 6] = ["--test-threads", "--logfile", "--skip", "--color", "--format", "-Z"];
     let mut all = std::env::args();

@@ -157,8 +157,9 @@ Exit code 3: nothing was explored.";
 
 /// Merges the reports of all shares of a search into one
 ///
-/// Each machine explores one share (`test --partition 3/8 --reports DIR`). This command reads their reports, checks that all
-/// shares of one search are there, and prints the verdict on the whole search. Coverage is full only if every share ended.
+/// Each machine explores one share (`test --partition 3/8 --reports DIR`). This command reads their reports, checks that
+/// all shares of one search are there, and prints the verdict on the whole search. Coverage is full only if every share
+/// ended.
 #[derive(Args, Debug)]
 #[command(after_help = MERGE_HELP)]
 pub(crate) struct MergeArgs {

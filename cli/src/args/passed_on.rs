@@ -1,8 +1,8 @@
 //! Commands that pass arguments on to cargo: which arguments are ours, and which are cargo's.
 //!
 //! An unknown flag is passed on to cargo, unless it is similar to one of ours. Then it is refused, because cargo's own
-//! error would not suggest our flags. It is still passed on if the help of cargo or cargo-nextest has a flag of this name, or
-//! one that is more similar.
+//! error would not suggest our flags. It is still passed on if the help of cargo or cargo-nextest has a flag of this
+//! name, or one that is more similar.
 
 use super::Cli;
 use crate::cargo;
@@ -24,8 +24,8 @@ const NOT_IN_HELP: [&str; 7] = [
     "report-time",
 ];
 
-/// The smallest similarity, from 0 to 1, at which an unknown flag is taken for a typing error. This is the threshold at which
-/// clap suggests flags in all other commands.
+/// The smallest similarity, from 0 to 1, at which an unknown flag is taken for a typing error. This is the threshold at
+/// which clap suggests flags in all other commands.
 const SIMILARITY_MIN: f64 = 0.7;
 
 /// Returns the arguments with our flags before those of cargo, because clap passes on everything from the first unknown

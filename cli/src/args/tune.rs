@@ -109,8 +109,8 @@ impl TuneArgs {
             && lists.iter().all(|list| list.is_empty())
     }
 
-    /// Returns the time limit of a comparison that [`TuneArgs::is_open`]. With `--no-times` there is no default limit, because
-    /// the output would depend on the machine.
+    /// Returns the time limit of a comparison that [`TuneArgs::is_open`]. With `--no-times` there is no default limit,
+    /// because the output would depend on the machine.
     pub(crate) fn time(&self) -> Option<Duration> {
         self.time.or((!self.no_times).then_some(TIME))
     }

@@ -11,7 +11,9 @@ use std::ffi::OsString;
 pub(super) fn tried(cargo: &[OsString], args: &BreakpointsArgs) -> Result<Vec<Program>, Problem> {
     let mut every = vec![OsString::from("--no-fail-fast")];
     every.extend_from_slice(cargo);
-    let ran = CargoTest::new(every, true)?.settings(&settings_to_find_pairs(args)).run()?;
+    let ran = CargoTest::new(every, true)?
+        .settings(&settings_to_find_pairs(args))
+        .run()?;
     ran.refused_none()?;
     if ran.reports.is_empty() {
         output::complain(NOTHING_EXPLORED);

@@ -1,5 +1,5 @@
-//! `history check`: checks whether a recorded history is linearizable. If it is not, shows the longest linearizable order of
-//! some of its operations.
+//! `history check`: checks whether a recorded history is linearizable. If it is not, shows the longest linearizable order
+//! of some of its operations.
 
 use super::intervals;
 use crate::args::CheckArgs;

@@ -11,8 +11,8 @@ use intermezzo::settings::CommandSettings;
 use std::collections::BTreeSet;
 use std::fs;
 
-/// Creates the directories of the files, and checks that the files may be written. This is done before a long run rather than
-/// after it.
+/// Creates the directories of the files, and checks that the files may be written. This is done before a long run rather
+/// than after it.
 ///
 /// # Errors
 /// If one may not be written.
@@ -30,8 +30,8 @@ pub(super) fn check_may_write(command: &CommandSettings) -> Result<(), Problem> 
     Ok(())
 }
 
-/// Writes the requested files: all tests as JUnit; findings as SARIF and as annotations. Known findings, and those that tests
-/// expect, fail no test, so only JUnit has them.
+/// Writes the requested files: all tests as JUnit; findings as SARIF and as annotations. Known findings, and those that
+/// tests expect, fail no test, so only JUnit has them.
 ///
 /// # Errors
 /// If a report cannot be read, or a file cannot be written.
@@ -81,7 +81,10 @@ fn unexplored(ran: &Ran) -> Vec<Unexplored> {
     let reported: BTreeSet<String> = explored
         .chain(refused.iter().map(|test| test.program.clone()))
         .collect();
-    let others = ran.of_harness.iter().filter(|test| !reported.contains(&test.program()));
+    let others = ran
+        .of_harness
+        .iter()
+        .filter(|test| !reported.contains(&test.program()));
     let others = others.map(|test| Unexplored {
         program: test.program(),
         ended: match test.outcome {

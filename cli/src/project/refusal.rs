@@ -64,7 +64,10 @@ mod tests {
         let text = r#"{"format":"intermezzo-refusal/1","program":"a::b","reason":"it cannot be"}"#;
         let refusal = Refusal::read(text).unwrap();
         let message = none_of(&[refusal]).unwrap_err().to_string();
-        assert!(message.starts_with("error: 1 explored test cannot be run"), "{message}");
+        assert!(
+            message.starts_with("error: 1 explored test cannot be run"),
+            "{message}"
+        );
         assert!(message.ends_with("\n  a::b: it cannot be"), "{message}");
         assert!(none_of(&[]).is_ok() && not_of_program(&[]).is_ok());
         let refusal = Refusal::read(text).unwrap();

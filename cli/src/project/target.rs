@@ -65,7 +65,9 @@ pub(super) fn of_binary(
     };
     if chosen.is_empty() {
         let missing = if binary.package.is_empty() {
-            format!("the schedule's test is in the crate {name:?}, and the project here has none of that name")
+            format!(
+                "the schedule's test is in the crate {name:?}, and the project here has none of that name"
+            )
         } else if metadata
             .packages
             .iter()

@@ -46,9 +46,9 @@ impl Standing {
     }
 }
 
-/// Returns the rank of a search with these figures. First come searches that fail: the most often, and of these the soonest.
-/// Then come those that cover every schedule, then those that cover every schedule within their bound, each in the fewest
-/// executions; then those that see the most traces.
+/// Returns the rank of a search with these figures. First come searches that fail: the most often, and of these the
+/// soonest. Then come those that cover every schedule, then those that cover every schedule within their bound, each in
+/// the fewest executions; then those that see the most traces.
 pub(crate) fn standing(figures: &Figures) -> Standing {
     let of = |class, missed, cost| Standing { class, missed, cost };
     match (figures.to_failure, figures.ended) {

@@ -54,8 +54,8 @@ impl Growth {
         self.values.clone().map(name).collect()
     }
 
-    /// Returns the growth of the cost, for each search on each program. `cells` are in the order of the matrix: the values of
-    /// one program follow each other, each with all searches.
+    /// Returns the growth of the cost, for each search on each program. `cells` are in the order of the matrix: the
+    /// values of one program follow each other, each with all searches.
     pub(crate) fn of(&self, cells: &[Cell], searches: usize) -> Vec<Grown> {
         let values = self.values.clone().count();
         let mut all = Vec::new();

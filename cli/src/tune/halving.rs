@@ -1,10 +1,10 @@
 //! The comparison without flags: the usual searches, by successive halving (Jamieson, Talwalkar, AISTATS 2016).
 //!
-//! All searches are run for a few executions with a few seeds, the better half of them for ten times as many with more seeds,
-//! and so on. The comparison ends when a search has covered every schedule and nothing failed, after the last round, or when
-//! the time is up. Differs: the better half is chosen by the order of the advice, failures first. The default search of a
-//! test is never dropped, so that the others can be compared with it. Misses: a search that is better only after more
-//! executions than those of the first rounds.
+//! All searches are run for a few executions with a few seeds, the better half of them for ten times as many with more
+//! seeds, and so on. The comparison ends when a search has covered every schedule and nothing failed, after the last
+//! round, or when the time is up. Differs: the better half is chosen by the order of the advice, failures first. The
+//! default search of a test is never dropped, so that the others can be compared with it. Misses: a search that is better
+//! only after more executions than those of the first rounds.
 
 use super::advice;
 use super::cells::Figures;

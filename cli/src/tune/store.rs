@@ -128,10 +128,7 @@ fn parse(text: &str, wanted: &Header) -> Result<Vec<Item>, String> {
         .filter(|header: &Header| header.format == FORMAT)
         .ok_or("has no results of `tune`: it is left alone")?;
     if header.version != wanted.version {
-        return Err(format!(
-            "has results of version {} of intermezzo",
-            header.version
-        ));
+        return Err(format!("has results of version {} of intermezzo", header.version));
     }
     if header.matrix != wanted.matrix {
         return Err("has results of another comparison: it is left alone".into());

@@ -137,7 +137,8 @@ fn explore(
     let (program, arguments) = parse_full_name(name).expect("names were checked");
     let mut settings = settings(matrix, program.settings(), search, seed, most);
     if settings.monitors.is_empty() {
-        // Searches are compared by the program's known failure. The program adds the monitor that finds it, if it needs one.
+        // Searches are compared by the program's known failure. The program adds the monitor that finds it, if it needs
+        // one.
         settings.set("monitors", "none").expect("a list of monitors");
     }
     settings.time = time.or(settings.time);

@@ -53,8 +53,8 @@ pub(super) fn manifest(place: &Path, members: &str) -> String {
     manifest
 }
 
-/// Makes the copies that do not exist yet. `cargo` is a command that runs cargo for the overlays. A package without the items
-/// to leave out is not copied.
+/// Makes the copies that do not exist yet. `cargo` is a command that runs cargo for the overlays. A package without the
+/// items to leave out is not copied.
 pub(super) fn make(place: &Path, host: &str, cargo: Command) -> Result<(), Problem> {
     let missing = || COPIES.iter().filter(|(name, _)| !place.join(name).exists());
     if missing().next().is_none() {

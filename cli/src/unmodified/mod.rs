@@ -1,9 +1,9 @@
 //! Tests and programs that were not written for intermezzo: `test --unmodified` and `run`.
 //!
 //! Every crate of the project is compiled against *overlays* of `std` and `core`, which replace some of their items by
-//! look-alikes, and every test binary against an overlay of `test`, which explores each test. The sources and manifests stay
-//! as they are. The overlays are built once for each toolchain ([`overlays`]). cargo calls this command as a wrapper of the
-//! compiler, which adds them to each crate's dependencies ([`wrapper`]).
+//! look-alikes, and every test binary against an overlay of `test`, which explores each test. The sources and manifests
+//! stay as they are. The overlays are built once for each toolchain ([`overlays`]). cargo calls this command as a wrapper
+//! of the compiler, which adds them to each crate's dependencies ([`wrapper`]).
 
 mod copies;
 mod overlays;

@@ -154,9 +154,9 @@ impl Compiler {
     }
 }
 
-/// Returns a command that runs cargo for the overlays, with the compiler of this toolchain. It runs in `place`, so that cargo
-/// reads the user's configuration and not the project's: that may have another target, other profiles, or a directory with
-/// only the packages that the project needs.
+/// Returns a command that runs cargo for the overlays, with the compiler of this toolchain. It runs in `place`, so that
+/// cargo reads the user's configuration and not the project's: that may have another target, other profiles, or a
+/// directory with only the packages that the project needs.
 fn cargo_for_overlays(place: &Path, toolchain: &Path) -> Command {
     let mut command = cargo::command();
     command.current_dir(place);

@@ -2,9 +2,9 @@
 //! of its `main`.
 //!
 //! `#![no_main]` is added, so that `main` is an ordinary function, and at the end a call of the macro `explore_main` of
-//! `overlays/test.rs`. Nothing is written next to the user's sources: the compiler reads the text from stdin, like that of a
-//! test in documentation, and two environment variables name the file. Lines and columns do not change, except for the
-//! columns of the first line.
+//! `overlays/test.rs`. Nothing is written next to the user's sources: the compiler reads the text from stdin, like that
+//! of a test in documentation, and two environment variables name the file. Lines and columns do not change, except for
+//! the columns of the first line.
 
 use std::env;
 use std::ffi::OsString;

@@ -1,7 +1,7 @@
 //! The statics of a test binary that belong to the code under test: their bytes are restored before each execution.
 //!
-//! They are found by their names in the binary's symbol table. The statics of the overlays, of their dependencies, and of the
-//! toolchain's own libraries are left out, because explorations themselves use them.
+//! They are found by their names in the binary's symbol table. The statics of the overlays, of their dependencies, and of
+//! the toolchain's own libraries are left out, because explorations themselves use them.
 
 use crate::problem::Problem;
 use object::read::archive::ArchiveFile;
@@ -43,8 +43,8 @@ pub(super) fn list_others(directory: &Path, digest: &str, libraries: &[PathBuf])
     replace(directory, &file, &text).map_err(|error| Problem::file("write", &file, &error, help))
 }
 
-/// Replaces a file in one step, because the compiler's wrapper of another run may be reading it. A static that it did not find
-/// in a partial list would be restored, even if explorations use it.
+/// Replaces a file in one step, because the compiler's wrapper of another run may be reading it. A static that it did not
+/// find in a partial list would be restored, even if explorations use it.
 fn replace(directory: &Path, file: &Path, text: &str) -> io::Result<()> {
     if fs::read_to_string(file).is_ok_and(|written| written == text) {
         return Ok(());

@@ -11,7 +11,8 @@ const USED: &str = "last-used";
 /// The time after which a directory is removed.
 const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-/// Marks the directory as used now. If that fails, an earlier mark still counts. A directory without a mark is never removed.
+/// Marks the directory as used now. If that fails, an earlier mark still counts. A directory without a mark is never
+/// removed.
 pub(super) fn mark(directory: &Path) {
     let marked = fs::create_dir_all(directory).and_then(|()| File::create(directory.join(USED)));
     let _ = marked.and_then(|file| file.set_modified(SystemTime::now()));

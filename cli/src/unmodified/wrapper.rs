@@ -69,8 +69,10 @@ pub(crate) fn run() -> Option<ExitCode> {
         command
     };
     let built = match (&binary, &root) {
-        (Some(_), Some(root)) => build_binary(|harness| root.compile(with_messages_read(&arguments, harness)))
-            .and_then(|built| with_errors_of_its_own(built, with_messages_read(&given, WITH_ARENA))),
+        (Some(_), Some(root)) => {
+            build_binary(|harness| root.compile(with_messages_read(&arguments, harness)))
+                .and_then(|built| with_errors_of_its_own(built, with_messages_read(&given, WITH_ARENA)))
+        }
         (Some(_), None) => build_binary(|harness| with_messages_read(&arguments, harness).spawn()),
         (None, _) => command(&arguments, WITH_ARENA)
             .spawn()
@@ -101,8 +103,8 @@ pub(crate) fn run() -> Option<ExitCode> {
 }
 
 /// The compiler's arguments that replace operations on atomics by calls: LLVM's pass of the thread sanitizer, for all
-/// functions. `engine/src/runtime/races/` defines the functions that are called. It needs frame pointers, and debug information
-/// to find places in the source.
+/// functions. `engine/src/runtime/races/` defines the functions that are called. It needs frame pointers, and debug
+/// information to find places in the source.
 const CALLS: [&str; 12] = [
     "-C",
     "passes=forceattrs,tsan-module,function(tsan)",
@@ -148,7 +150,8 @@ pub(super) fn knows_calls(compiler: impl AsRef<OsStr>, directory: &Path) -> bool
     probe.is_ok_and(|status| status.success())
 }
 
-/// The values of the variable [`WATCHES`]: no calls, calls for operations on reference counts, or calls for plain memory, too.
+/// The values of the variable [`WATCHES`]: no calls, calls for operations on reference counts, or calls for plain memory,
+/// too.
 pub(super) const SEE_NOTHING: &str = "";
 pub(super) const SEE_COUNTS: &str = "0";
 pub(super) const SEE_MEMORY: &str = "1";
@@ -202,8 +205,8 @@ fn is_compiler(path: &OsStr) -> bool {
     path == "rustc" || Path::new(path).components().count() > 1
 }
 
-/// Returns the arguments that add to the configuration when cargo asks the compiler for it. Without this one, `rustix` makes
-/// system calls without the C library, and they would not be steps of the execution.
+/// Returns the arguments that add to the configuration when cargo asks the compiler for it. Without this one, `rustix`
+/// makes system calls without the C library, and they would not be steps of the execution.
 fn configuration(arguments: &[OsString]) -> &'static [&'static str] {
     match arguments.iter().any(|argument| argument == "--print=cfg") {
         true => &["--cfg", "rustix_use_libc"],
@@ -290,8 +293,8 @@ fn additional(arguments: &[OsString], directory: &Path, harness: &str) -> Vec<Os
     additional
 }
 
-/// `true` if code compiled with these arguments has no debug information, which gives the places of operations and shows which
-/// ones belong to `Arc`. The last level counts, because `RUSTFLAGS` come after the profile's level.
+/// `true` if code compiled with these arguments has no debug information, which gives the places of operations and shows
+/// which ones belong to `Arc`. The last level counts, because `RUSTFLAGS` come after the profile's level.
 fn lacks_places(arguments: &[&str]) -> bool {
     let level = |argument: &&str| {
         let argument = argument.strip_prefix("-C").unwrap_or(argument);
@@ -357,8 +360,8 @@ fn note(binary: &Path, arguments: &[OsString], overlays: &Path) {
         }
     }
     notes.push_str(&statics::lines(binary, overlays));
-    // An error is ignored: without the file, a replay does not find the test of a program, and statics are not restored, which
-    // the report says.
+    // An error is ignored: without the file, a replay does not find the test of a program, and statics are not restored,
+    // which the report says.
     let _ = fs::write(binary.with_extension(NOTES), notes);
 }
 
@@ -371,8 +374,8 @@ fn uses_intermezzo(arguments: &[OsString]) -> bool {
     })
 }
 
-/// A crate of ours among the project's dependencies. It is compiled as a re-export of the one below the overlay of std, so that
-/// all crates share one engine.
+/// A crate of ours among the project's dependencies. It is compiled as a re-export of the one below the overlay of std,
+/// so that all crates share one engine.
 struct Ours {
     /// The index of its source file in the arguments.
     source: usize,

@@ -46,7 +46,9 @@ pub(crate) fn run(args: &ViewArgs) -> Result<Exit, Problem> {
         .unwrap_or_else(|| target::default_path(&args.report, args.format));
     if to == Path::new("-") {
         if args.json {
-            return Err(Problem::usage("--json and `--out -` both write to stdout: give only one of them"));
+            return Err(Problem::usage(
+                "--json and `--out -` both write to stdout: give only one of them",
+            ));
         }
         output::raw(&text)?;
         return Ok(Exit::Pass);
@@ -150,8 +152,8 @@ fn render(shown: &Shown, format: Format, near: Option<&Path>) -> Result<String, 
     }
 }
 
-/// Checks that all executions were recorded. Only recordings have the happens-before order, and without it, these formats would
-/// show events as unordered.
+/// Checks that all executions were recorded. Only recordings have the happens-before order, and without it, these formats
+/// would show events as unordered.
 fn check_order_is_known(shown: &Shown) -> Result<(), Problem> {
     let executions = shown.findings().flat_map(|(_, finding)| &finding.executions);
     if executions.into_iter().all(|execution| !execution.partial) {

@@ -62,8 +62,8 @@ pub(crate) fn crashes_leave_what_findings_leave(run: &dyn Fn(&[&str]) -> Ran, pr
         let page = fs::read_to_string(project.join("crash.html")).unwrap();
         assert!(page.contains("\"partial\":false") && !page.contains("\"partial\":true"));
     }
-    // In a process of its own, in which nothing was unwound before, and without optimisation: in this case the handler of the
-    // signal that ends the task needs the most stack.
+    // In a process of its own, in which nothing was unwound before, and without optimisation: in this case the handler of
+    // the signal that ends the task needs the most stack.
     let hung = run(&["test", "--test", "crash", "hangs"]).ends_with(1);
     assert!(
         hung.stdout.contains("error[hang]: main has run for 2 seconds"),

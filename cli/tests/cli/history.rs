@@ -125,8 +125,8 @@ fn a_search_that_is_given_up() {
     );
 }
 
-/// Twenty-four concurrent writes, of values that repeat: no checker for long histories decides it, and the general one would
-/// take hours.
+/// Twenty-four concurrent writes, of values that repeat: no checker for long histories decides it, and the general one
+/// would take hours.
 #[test]
 fn a_search_that_takes_too_long_is_given_up() {
     let writes: String = (0..24)

@@ -1,5 +1,6 @@
 //! The test to which a schedule belongs, and the settings that it carries, in a workspace where two packages have a
-//! test of the same name, and a third one does not explore. This is one test, because each step needs the build of the last.
+//! test of the same name, and a third one does not explore. This is one test, because each step needs the build of the
+//! last.
 
 use crate::{Ran, command, findings, run_in, throw_away, token};
 use intermezzo::Schedule;

@@ -91,8 +91,9 @@ pub(crate) static SUITES: [Suite; 19] = [
     },
 ];
 
-/// A wrapper of the compiler that adds a suite's switches for loom. In `RUSTFLAGS` they would reach crates that must not have
-/// them, because they have loom only with a feature `loom`. Lints are capped, because some suites deny warnings and use a deprecated name.
+/// A wrapper of the compiler that adds a suite's switches for loom. In `RUSTFLAGS` they would reach crates that must not
+/// have them, because they have loom only with a feature `loom`. Lints are capped, because some suites deny warnings and
+/// use a deprecated name.
 const WRAPPER: &str = r#"#!/bin/sh
 before=
 for argument in "$@"; do

@@ -72,8 +72,8 @@ fn build(project: &Path, tool: &str, arguments: &[&str]) {
     );
 }
 
-/// Creates a project from a template, builds it, checks it, and finds something with it. The library is named relative to the
-/// directory of the project.
+/// Creates a project from a template, builds it, checks it, and finds something with it. The library is named relative to
+/// the directory of the project.
 fn from_template(directory: &Path, flags: &[&str], build_it: impl Fn(&Path), version: Option<&str>) {
     let made = run_in(
         directory,

@@ -5,8 +5,8 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// A queue whose slot is marked as free before its value is read, a queue whose index is stored without Release, and a cache that
-/// checks and acts in two steps.
+/// A queue whose slot is marked as free before its value is read, a queue whose index is stored without Release, and a
+/// cache that checks and acts in two steps.
 const TESTS: &str = r#"
 use intermezzo::cell::UnsafeCell;
 use intermezzo::sync::atomic::{AtomicBool, AtomicUsize, Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst}};

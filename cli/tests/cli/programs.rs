@@ -144,7 +144,8 @@ fn programs_that_end_well_pass() {
     .ends_with(0);
 }
 
-/// The end of a program is a step like others: everything that other threads can do before it is explored, with every reduction.
+/// The end of a program is a step like others: everything that other threads can do before it is explored, with every
+/// reduction.
 #[test]
 fn other_threads_may_continue_until_a_program_ends() {
     let project = project(
@@ -529,8 +530,8 @@ fn a_wrong_flag_is_refused_first() {
     }
 }
 
-/// Returns the verdict of a report, and the places in the library that its findings name. Findings at one place are one, with the
-/// message of the execution that came first.
+/// Returns the verdict of a report, and the places in the library that its findings name. Findings at one place are one,
+/// with the message of the execution that came first.
 fn facts(report: &Value) -> (Value, BTreeSet<String>) {
     let findings = report["findings"].as_array().unwrap().iter();
     let words = findings.flat_map(|finding| finding["message"].as_str().unwrap().split(' '));

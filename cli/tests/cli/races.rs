@@ -235,7 +235,8 @@ fn cloned() {
     assert!(notes.contains("`arc_counts=0` in the `environment`"), "{notes}");
 }
 
-/// Monitors do not observe the executions that minimise a failure of the test itself. Operations on counts are events in these, too.
+/// Monitors do not observe the executions that minimise a failure of the test itself. Operations on counts are events in
+/// these, too.
 #[test]
 #[cfg_attr(not(target_os = "linux"), ignore = "memory is watched on Linux")]
 fn a_replay_has_the_events_of_the_finding() {

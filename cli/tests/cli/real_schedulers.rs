@@ -1,5 +1,5 @@
-//! `test --unmodified`: code that was written for a real scheduler and a real system, and tests that use intermezzo with code
-//! that does not.
+//! `test --unmodified`: code that was written for a real scheduler and a real system, and tests that use intermezzo with
+//! code that does not.
 
 use super::unmodified::{project_of, replays, report, run};
 use serde_json::Value;

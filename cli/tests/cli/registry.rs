@@ -7,8 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The processor time in seconds after which a test is ended. On a busy machine, a limit of elapsed time would end tests that
-/// have not become slower.
+/// The processor time in seconds after which a test is ended. On a busy machine, a limit of elapsed time would end tests
+/// that have not become slower.
 const LIMIT: u32 = 20;
 
 /// The time in seconds after which a test is ended that waits without using the processor.
@@ -265,8 +265,8 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    /// Adds a suite that was run under another tool and with intermezzo. `cells` returns the cells of a test's end. Returns the tests that
-    /// pass under the other tool and not with intermezzo.
+    /// Adds a suite that was run under another tool and with intermezzo. `cells` returns the cells of a test's end.
+    /// Returns the tests that pass under the other tool and not with intermezzo.
     #[expect(clippy::print_stderr, reason = "suites take long")]
     pub(crate) fn add(
         &mut self,

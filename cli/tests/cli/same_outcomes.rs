@@ -13,7 +13,8 @@ use std::path::Path;
 
 const PROGRAMS: &str = include_str!("same_outcomes/programs.rs");
 
-/// Settings that find all outcomes. Operations on the counts of `Arc` are schedule points, so no order of theirs is left out.
+/// Settings that find all outcomes. Operations on the counts of `Arc` are schedule points, so no order of theirs is left
+/// out.
 const SETTINGS: [(&str, &str); 5] = [
     ("INTERMEZZO_STRATEGY", "dfs"),
     ("INTERMEZZO_REDUCTION", "dpor"),

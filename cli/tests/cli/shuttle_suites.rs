@@ -44,8 +44,9 @@ trybuild = "1.0"
 /// A crate of shuttle's that its tests name.
 const ENGINE: &str = "shuttle-engine = \"0.1\"\n";
 
-/// Tests of shuttle that do not compile with the drop-in, and would prevent the others from being built: the file, the first line of
-/// each, and its last. They name `shuttle_engine`, the literal of `LocalKey`, or a thread-local with `'_` in its type.
+/// Tests of shuttle that do not compile with the drop-in, and would prevent the others from being built: the file, the
+/// first line of each, and its last. They name `shuttle_engine`, the literal of `LocalKey`, or a thread-local with `'_`
+/// in its type.
 const NOT_BUILT: [(&str, &str, &str); 2] = [
     ("basic/thread.rs", "    fn destroyed_last_key() {", "\n    }\n"),
     ("basic/thread.rs", "    fn regression_86() {", "\n    }\n"),

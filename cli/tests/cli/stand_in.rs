@@ -14,8 +14,8 @@ pub(crate) const SETTINGS: &str = "{\"format\":\"intermezzo-settings/2\",\"progr
     {\"setting\":\"seed\",\"value\":\"3\",\"from\":\"config\",\"path\":\"p/intermezzo.toml\",\"line\":2},\n\
     {\"setting\":\"seed\",\"value\":\"4\",\"from\":\"variable\",\"name\":\"INTERMEZZO_SEED\"}]}\n";
 
-/// The script that is run for `cargo test`: `CARGO` is a shell, for which the word `test` is a file in the current directory. It
-/// does not know the flag `--zebra`.
+/// The script that is run for `cargo test`: `CARGO` is a shell, for which the word `test` is a file in the current
+/// directory. It does not know the flag `--zebra`.
 const SCRIPT: &str = "case \"$*\" in *--zebra*) exit 1;; esac\n\
     test ! -e written || cp written \"${INTERMEZZO_SETTINGS:-$INTERMEZZO_REPORTS}/project-test.json\"\n";
 

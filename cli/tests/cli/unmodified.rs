@@ -288,11 +288,12 @@ pub(super) fn prepared(project: &Path, arguments: &[&str], variables: &[(&str, &
     command
 }
 
-/// cargo's configuration for the overlays: with little optimisation, which takes the least time for build and tests together.
+/// cargo's configuration for the overlays: with little optimisation, which takes the least time for build and tests
+/// together.
 const CONFIGURATION: &str = "[profile.release]\nopt-level = 1\nlto = \"off\"\n";
 
-/// Returns the directory of the overlays. The variables of a project's build do not count for them, but cargo reads the file
-/// above them.
+/// Returns the directory of the overlays. The variables of a project's build do not count for them, but cargo reads the
+/// file above them.
 pub(super) fn overlays() -> PathBuf {
     static WRITTEN: Once = Once::new();
     let overlays = Path::new(env!("CARGO_TARGET_TMPDIR")).join("overlays");

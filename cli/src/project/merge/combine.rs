@@ -358,7 +358,10 @@ fn insert_findings(fields: &mut Map<String, Value>, reports: &[&ReadReport]) {
     let mut all: Vec<(Value, usize, usize)> = Vec::new();
     for (at, report) in reports.iter().enumerate() {
         for (number, finding) in list(&report.fields, "findings").iter().enumerate() {
-            match all.iter_mut().find(|(known, ..)| identity(known) == identity(finding)) {
+            match all
+                .iter_mut()
+                .find(|(known, ..)| identity(known) == identity(finding))
+            {
                 None => all.push((finding.clone(), at, number)),
                 Some((known, of, known_number)) => {
                     let counts = sum([&*known, finding].into_iter().filter_map(|one| one.get("count")));

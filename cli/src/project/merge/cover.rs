@@ -115,7 +115,11 @@ mod tests {
             ),
             ("1/4096", "and 4075 more"),
         ] {
-            assert!(problem_of(shares).contains(says), "{shares}: {}", problem_of(shares));
+            assert!(
+                problem_of(shares).contains(says),
+                "{shares}: {}",
+                problem_of(shares)
+            );
         }
     }
 }

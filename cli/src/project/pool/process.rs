@@ -197,7 +197,8 @@ impl Running {
         }
         if ended.why.is_empty() && reports.is_empty() {
             let output = fs::read(self.directory.path().join("output")).unwrap_or_default();
-            let last = String::from_utf8_lossy(&output[output.len().saturating_sub(OUTPUT_SHOWN)..]).into_owned();
+            let last =
+                String::from_utf8_lossy(&output[output.len().saturating_sub(OUTPUT_SHOWN)..]).into_owned();
             ended.why = format!(
                 "its process wrote no report ({status}); the end of its output:\n{}",
                 last.trim()

@@ -2,8 +2,8 @@
 //!
 //! A worker may end at any moment without harm, because of the order in which it writes. The result of an item is stored
 //! before the item is acknowledged. If an item is divided, that is stored before its shares are published, and they are
-//! published before the item is acknowledged. An item that was not acknowledged is delivered again, and the worker that gets
-//! it completes these steps.
+//! published before the item is acknowledged. An item that was not acknowledged is delivered again, and the worker that
+//! gets it completes these steps.
 
 use super::binaries::{self, Built};
 use super::process::{Ended, Running};

@@ -64,8 +64,8 @@ impl Means {
         })
     }
 
-    /// Returns the mean to compare with the published one. If the learning executions always find the bug, there is only the
-    /// mean of all.
+    /// Returns the mean to compare with the published one. If the learning executions always find the bug, there is only
+    /// the mean of all.
     fn comparable(&self) -> f64 {
         self.drawn.map_or(self.all, |(drawn, _)| drawn)
     }

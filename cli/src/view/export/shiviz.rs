@@ -1,5 +1,5 @@
-//! A log for ShiViz: the regular expression of events, the one of lines between executions, and then two lines for each event,
-//! with its description and its vector clock.
+//! A log for ShiViz: the regular expression of events, the one of lines between executions, and then two lines for each
+//! event, with its description and its vector clock.
 
 use super::words;
 use crate::view::model::Shown;

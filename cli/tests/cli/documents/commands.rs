@@ -206,7 +206,8 @@ impl Scene {
             true => Ok(()),
             false => Err(format!("it ends with {}:\n{}", ran.code, ran.stderr)),
         };
-        // A sentence may mention only the name of a command. A schedule or a library may belong to a project that is not here.
+        // A sentence may mention only the name of a command. A schedule or a library may belong to a project that is not
+        // here.
         let is_name =
             !command.in_block && arguments.iter().all(|word| !word.starts_with('-')) && arguments.len() < 3;
         let subcommand = arguments.first().copied().unwrap_or_default();

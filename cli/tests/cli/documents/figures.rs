@@ -142,7 +142,10 @@ const TABLES: &[(&str, &str, Figures)] = &[
     (
         "docs/IROOTS.md",
         "program | executions | `maple`",
-        Counted("tests/iroots/against_searches.rs", "as_many_as_others_expose"),
+        Counted(
+            "tests/iroots/against_searches.rs",
+            "it_exposes_as_many_iroots_as_other_searches",
+        ),
     ),
     (
         "docs/IROOTS.md",
@@ -157,18 +160,12 @@ const TABLES: &[(&str, &str, Figures)] = &[
     (
         "docs/POOL.md",
         "an execution takes",
-        Counted(
-            "tests/pool_simulation.rs",
-            "the_page_shows_how_many_workers_are_of_use",
-        ),
+        Counted("tests/pool_simulation.rs", "the_page_has_the_simulated_figures"),
     ),
     (
         "docs/POOL.md",
         "1,000 workers",
-        Counted(
-            "tests/pool_simulation.rs",
-            "the_page_shows_how_many_workers_are_of_use",
-        ),
+        Counted("tests/pool_simulation.rs", "the_page_has_the_simulated_figures"),
     ),
     (
         "docs/REFINEMENT.md",
@@ -253,7 +250,7 @@ const TABLES: &[(&str, &str, Figures)] = &[
         "program | executions | 2 shares",
         Counted(
             "tests/trace_counts_in_shares.rs",
-            "the_table_shows_what_shares_run_besides",
+            "the_table_shows_the_additional_executions_of_shares",
         ),
     ),
 ];

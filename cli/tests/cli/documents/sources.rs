@@ -1,6 +1,7 @@
 //! The page about the features of published systems: each row names existing tests, or says that the feature is missing.
 //!
-//! Commands and flags of the page are checked like those of every document. The ignored test runs the rows' tests and commands.
+//! Commands and flags of the page are checked like those of every document. The ignored test runs the rows' tests and
+//! commands.
 
 use super::commands::Scene;
 use super::read::{Document, document, root, words};

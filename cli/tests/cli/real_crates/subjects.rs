@@ -1,5 +1,5 @@
-//! Refinement tests of unchanged queues and deques from crates.io. `real_crates.rs` runs them by `cargo intermezzo test --unmodified`,
-//! and reads their output: a line of JSON for each subject.
+//! Refinement tests of unchanged queues and deques from crates.io. `real_crates.rs` runs them by `cargo intermezzo test
+//! --unmodified`, and reads their output: a line of JSON for each subject.
 
 use concurrent_queue::{ConcurrentQueue, PopError, PushError};
 use crossbeam_deque::{Injector, Steal, Stealer, Worker};

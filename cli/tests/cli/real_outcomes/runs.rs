@@ -1,6 +1,7 @@
 //! Runs programs with real threads, and writes a test for each outcome. The test fails if an execution has this outcome.
 //!
-//! The arguments are the first seed, the one after the last, the number of runs of each program, and the limit of its tests.
+//! The arguments are the first seed, the one after the last, the number of runs of each program, and the limit of its
+//! tests.
 
 use std::collections::HashMap;
 use std::fmt::Write;

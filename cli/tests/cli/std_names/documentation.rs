@@ -32,8 +32,8 @@ impl Documentation {
         fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
     }
 
-    /// Returns the stable names of each module; the crate itself is the module without a name. The name of a macro ends with
-    /// an exclamation mark.
+    /// Returns the stable names of each module; the crate itself is the module without a name. The name of a macro ends
+    /// with an exclamation mark.
     pub(super) fn names(&self) -> Names {
         let mut all = Names::new();
         let mut left = vec![String::new()];

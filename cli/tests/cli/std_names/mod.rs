@@ -1,5 +1,5 @@
-//! The names of std under `--unmodified`: a page lists them all, each with its class in the overlays. It is compared with the
-//! documentation of the toolchain, so that new names are noticed, and with the overlays, by the compiler.
+//! The names of std under `--unmodified`: a page lists them all, each with its class in the overlays. It is compared with
+//! the documentation of the toolchain, so that new names are noticed, and with the overlays, by the compiler.
 //!
 //! The compiler shows that a name is controlled: it is if glob imports of the overlay and of std are ambiguous.
 

@@ -80,8 +80,8 @@ fn a_process_writes_before_a_limit() {
     process.wait().unwrap();
 }
 
-/// Once the process was killed, an hour passes only in virtual time. Nor does a process of an earlier execution make a sleep
-/// wait in real time.
+/// Once the process was killed, an hour passes only in virtual time. Nor does a process of an earlier execution make a
+/// sleep wait in real time.
 #[test]
 fn a_process_runs_on() {
     let task = thread::spawn(thread::yield_now);

@@ -94,8 +94,8 @@ fn run_all(args: &RunArgs) -> Result<Exit, Problem> {
     Ok(if all_met { Exit::Pass } else { Exit::Findings })
 }
 
-/// Returns the line of a program: `met      counter  pass: 90 executions; every schedule was run; not explored: weak
-/// memory`.
+/// Returns the line of a program, such as
+/// `met      counter  pass: 90 executions; every schedule was run; not explored: weak memory`.
 fn line(program: &Program, met: bool, report: &Report, width: usize) -> String {
     let (word, colour) = if met {
         ("met    ", AnsiColor::Green)

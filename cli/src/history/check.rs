@@ -82,7 +82,7 @@ pub(crate) fn run(args: CheckArgs) -> Result<Exit, Problem> {
     if args.json {
         output::json(&said_of(&args.file, format, object, &judgement))?;
     } else {
-        output::text(&told(object, &judgement, &args))?;
+        output::text(&answer_text(object, &judgement, &args))?;
     }
     Ok(match judgement.outcome {
         Outcome::Linearizable => Exit::Pass,
@@ -168,7 +168,7 @@ fn answer(answer: &Answer) -> String {
     }
 }
 
-fn told(object: Object, judgement: &Judgement, args: &CheckArgs) -> String {
+fn answer_text(object: Object, judgement: &Judgement, args: &CheckArgs) -> String {
     let (_, word, colour) = verdict(&judgement.outcome);
     let operations = output::count(judgement.history.len() as u64, "operation");
     let mut text = format!("{}: {operations} of a {object}\n", output::painted(word, colour));
@@ -182,12 +182,12 @@ fn told(object: Object, judgement: &Judgement, args: &CheckArgs) -> String {
             "The check gave up after {states} states: --states allows more, and a shorter part of the history needs \
              fewer\n"
         )),
-        Outcome::NotLinearizable(refuted) => refuted_told(&mut text, &judgement.history, refuted),
+        Outcome::NotLinearizable(refuted) => push_refutation(&mut text, &judgement.history, refuted),
     }
     text
 }
 
-fn refuted_told(text: &mut String, history: &History<Named, Answer>, refuted: &Refutation) {
+fn push_refutation(text: &mut String, history: &History<Named, Answer>, refuted: &Refutation) {
     if let Some(why) = &refuted.why {
         text.push_str(&format!("\n{why}\n"));
     }

@@ -141,7 +141,7 @@ fn one_run_writes_the_files_for_ci_servers() {
     // Earlier results are overwritten, and a file of another program is not.
     fs::write(project.join("mine"), "mine").unwrap();
     run(&["test", "--sarif", "mine"]).refused(&["\"mine\" exists and is not a SARIF log"]);
-    none_is_told(&run);
+    nothing_explored_is_reported(&run);
     by_nextest(&run, project, &of_binaries);
 }
 
@@ -162,7 +162,7 @@ fn annotations(ran: &Ran) -> Vec<&str> {
 }
 
 /// A run without an explored test must not pass by accident.
-fn none_is_told(run: &dyn Fn(&[&str]) -> Ran) {
+fn nothing_explored_is_reported(run: &dyn Fn(&[&str]) -> Ran) {
     let none = ["test", "--lib", "twice_two"];
     let ran = run(&none).ends_with(3);
     assert!(ran.stderr.contains("nothing was explored: "), "{}", ran.stderr);

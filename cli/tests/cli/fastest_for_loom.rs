@@ -179,7 +179,7 @@ fn ends(suite: &Suite, directory: &Path) -> Result<BTreeMap<String, Ended>, Stri
 #[test]
 #[ignore = "it takes a minute, and crates from the registry"]
 #[expect(clippy::print_stdout, reason = "it takes long, and may be skipped")]
-fn the_ten_fastest_suites_end_as_told() {
+fn the_ten_fastest_suites_end_as_documented() {
     let directory = std::env::var_os(DIRECTORY).map_or_else(
         || Path::new(env!("CARGO_TARGET_TMPDIR")).join("fastest-for-loom"),
         PathBuf::from,
@@ -265,7 +265,7 @@ fn output_without_packages(name: &str, variables: &[(&str, &str)]) -> Output {
     fs::create_dir_all(&home).unwrap();
     let mut command = Command::new(std::env::current_exe().unwrap());
     command
-        .args(["--exact", "fastest_for_loom::the_ten_fastest_suites_end_as_told"])
+        .args(["--exact", "fastest_for_loom::the_ten_fastest_suites_end_as_documented"])
         .args(["--ignored", "--nocapture"])
         .env(DIRECTORY, home.join("suites"))
         .env("CARGO_HOME", home)

@@ -156,7 +156,7 @@ fn new_workspace() -> PathBuf {
 fn a_schedule_belongs_to_one_test_and_carries_its_settings() {
     let project = &new_workspace();
     let run = |arguments: &[&str]| run_in(project, arguments);
-    tests_of_one_name_are_told_apart(&run, project);
+    tests_of_one_name_are_distinguished(&run, project);
     monitors_are_carried(&run, project);
     panics_may_be_expected(&run, project);
     each_case_is_a_test(&run);
@@ -181,7 +181,7 @@ fn cargo_test(project: &Path, replay: Option<&str>, arguments: &[&str]) -> Ran {
     Ran::of(cargo.current_dir(project))
 }
 
-fn tests_of_one_name_are_told_apart(run: &dyn Fn(&[&str]) -> Ran, project: &Path) {
+fn tests_of_one_name_are_distinguished(run: &dyn Fn(&[&str]) -> Ran, project: &Path) {
     let ran = run(&["test", "-p", "one", "--json", "-p", "two", "--test", "a"]).ends_with(1);
     let json = ran.json();
     let reports = json["reports"].as_array().unwrap();

@@ -193,12 +193,12 @@ pub(crate) fn bugs_are_found_with_nothing_set(project: &Path) {
         assert!(shown.contains("replayed as recorded"), "{command}\n{shown}");
     }
     crate::tune::the_page_shows_tests_of_an_ordinary_crate(&|arguments| run_in(project, arguments));
-    passes_are_told(project);
+    passes_show_coverage_and_warnings(project);
     fs::remove_file(project.join("tests/new_user.rs")).unwrap();
 }
 
 /// A passing test prints its coverage and its whole warnings, where the harness shows the output of tests.
-fn passes_are_told(project: &Path) {
+fn passes_show_coverage_and_warnings(project: &Path) {
     throw_away::write(&project.join("tests/new_user.rs"), PASSES);
     let ran = shell(
         project,

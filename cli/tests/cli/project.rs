@@ -98,7 +98,7 @@ fn a_projects_tests_are_explored_and_replayed() {
     crate::crash::crashes_leave_what_findings_leave(&run, project);
     crate::weak_memory::what_only_weak_memory_shows_is_a_finding(&run, project);
     crate::new_user::bugs_are_found_with_nothing_set(project);
-    changes_and_mistakes_are_told(&run, project, &found);
+    changes_and_mistakes_are_reported(&run, project, &found);
 }
 
 fn searches_are_compared(run: &dyn Fn(&[&str]) -> Ran) {
@@ -406,7 +406,7 @@ fn findings_are_shown(run: &dyn Fn(&[&str]) -> Ran, project: &Path, found: &Valu
     assert_eq!(of_run, shown(&["replay", &token(found)]));
 }
 
-fn changes_and_mistakes_are_told(run: &dyn Fn(&[&str]) -> Ran, project: &Path, found: &Value) {
+fn changes_and_mistakes_are_reported(run: &dyn Fn(&[&str]) -> Ran, project: &Path, found: &Value) {
     // The test's own settings decide if this setting is possible.
     let ran = run(&["test", "--seed", "0/7", "--lib"]).ends_with(2);
     for told in [

@@ -255,7 +255,7 @@ fn a_file_that_no_list_can_name_is_refused() {
         format!("a;b{suffix}"),
         format!(" a{suffix}"),
     ] {
-        check(&name, &[]).refused(&["cannot be attached", "takes what follows a `:` for arguments"]);
+        check(&name, &[]).refused(&["cannot be attached", "reads the text after a `:` as arguments"]);
     }
     let name = format!("-a{suffix}");
     check(&name, &[]).refused(&["the removal of a monitor", &format!("give `./{name}`")]);

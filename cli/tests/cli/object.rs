@@ -87,7 +87,7 @@ pub(crate) fn failures_are_replayed(run: &dyn Fn(&[&str]) -> Ran, project: &Path
     let page = fs::read_to_string(project.join("page.html")).unwrap();
     assert!(page.contains("add()"), "no operation is on the page");
 
-    run(&["replay", token]).refused(&["does not say which test that is", "-- TEST -- --exact"]);
+    run(&["replay", token]).refused(&["does not name the test", "-- TEST -- --exact"]);
     run(&["replay", token, "--json", "--", "counts_as_it_should"])
         .refused(&["no test that was run has that scenario"]);
     fs::remove_file(project.join("tests/object.rs")).unwrap();

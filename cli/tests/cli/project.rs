@@ -131,7 +131,7 @@ fn searches_are_compared(run: &dyn Fn(&[&str]) -> Ran) {
             ("throw_away::tests::no_update_is_lost", "random", 2, 0),
         ]
     );
-    tune(&["--test", "no_such"]).refused(&["no test target named `no_such`", "see above what cargo says"]);
+    tune(&["--test", "no_such"]).refused(&["no test target named `no_such`", "see cargo's messages above"]);
     tune(&["--lib", "twice_two"]).refused(&["nothing was explored"]);
 }
 

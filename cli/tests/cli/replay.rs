@@ -99,7 +99,7 @@ fn schedules_of_unknown_programs_are_refused() {
         ("corpus::conter", "did you mean `counter`"),
         ("corpus::counter,task=1", "counter has no parameter `task`"),
         ("corpus::counter,tasks=3", "the schedule is of program"),
-        ("counter", "names no test"),
+        ("counter", "is not the name of a test"),
         (
             "nowhere::tests::push",
             "in the crate \"nowhere\", and the project here has none of that name",

@@ -79,7 +79,7 @@ fn mutate(bytes: &mut Vec<u8>, random: &mut impl Rng) -> Damage {
 fn mutated_files_are_refused_or_loaded() {
     let directory = directory("mutated");
     let mut random = Xoshiro256StarStar::seed_from_u64(SEED);
-    let mut came = Counts::default();
+    let mut counts = Counts::default();
     let sound = [c_plugin(), rust_plugin()].map(|file| std::fs::read(file).unwrap());
     for number in 0..1000 {
         let mut bytes = sound[usize::from(number % 4 == 0)].clone();
@@ -87,20 +87,20 @@ fn mutated_files_are_refused_or_loaded() {
         // A new name each time, because a loader remembers the libraries that it has loaded.
         let file = directory.join(format!("{number}.so"));
         std::fs::write(&file, bytes).unwrap();
-        came.add(&file, "", damage);
+        counts.add(&file, "", damage);
         std::fs::remove_file(&file).unwrap();
     }
-    assert!(came.refused > 200 && came.loaded > 50, "{came:?}");
+    assert!(counts.refused > 200 && counts.loaded > 50, "{counts:?}");
 }
 
 #[test]
 fn mutated_tables_are_refused_or_loaded() {
     let library = c_plugin();
     let mut random = Xoshiro256StarStar::seed_from_u64(SEED);
-    let mut came = Counts::default();
+    let mut counts = Counts::default();
     for _ in 0..300 {
         let (at, byte) = (random.random_range(0..152), random.random::<u8>());
-        came.add(library, &format!("poke {at} {byte}"), Damage::Code);
+        counts.add(library, &format!("poke {at} {byte}"), Damage::Code);
     }
-    assert!(came.refused > 50, "{came:?}");
+    assert!(counts.refused > 50, "{counts:?}");
 }

@@ -82,7 +82,7 @@ fn in_this_process(formats: &[Format], began: &Sender<(usize, usize)>) -> usize 
         let whole = format.whole.iter().map(|whole| said_by(format, &path, whole));
         let whole: BTreeSet<String> = whole.map(|said| said.expect("a file of ours is read")).collect();
         let mut dice = Dice(SEED);
-        let mut came = Counts::default();
+        let mut counts = Counts::default();
         for number in 0..TRIED {
             let _ = began.send((at, number));
             let original = &format.whole[dice.roll(format.whole.len())];
@@ -95,11 +95,11 @@ fn in_this_process(formats: &[Format], began: &Sender<(usize, usize)>) -> usize 
             let complaint = match catch_unwind(AssertUnwindSafe(|| said_by(format, &path, &bytes))) {
                 Err(_) => Some("it panicked".to_owned()),
                 Ok(Err(problem)) => {
-                    came.refused += 1;
+                    counts.refused += 1;
                     format.complaint(&problem)
                 }
                 Ok(Ok(said)) => {
-                    came.taken += 1;
+                    counts.taken += 1;
                     let wrong = format.checked && sealed.is_none() && !whole.contains(&said);
                     wrong.then(|| format!("it is read as something else than was written: {said}"))
                 }
@@ -108,11 +108,11 @@ fn in_this_process(formats: &[Format], began: &Sender<(usize, usize)>) -> usize 
             complaints.extend(complaint.map(told));
         }
         assert!(
-            came.refused > TRIED / 10 && came.taken > 0,
+            counts.refused > TRIED / 10 && counts.taken > 0,
             "{}: {} refused, {} taken: too little is changed, or too much",
             format.name,
-            came.refused,
-            came.taken
+            counts.refused,
+            counts.taken
         );
         // A token is not in a file, and this test itself reads the files of histories.
         for (what, put) in in_place_of_a_file().into_iter().filter(|_| format.names_file) {

@@ -64,7 +64,7 @@ fn the_table_has_titles() {
         .stdout;
     let lines: Vec<&str> = text.lines().collect();
     assert!(
-        lines[0].starts_with("lostupd: 20 executions for each line"),
+        lines[0].starts_with("lostupd: 20 executions at random for each line"),
         "{text}"
     );
     assert!(lines[1].starts_with("FAILS  HIT    UNMET  HOW"), "{text}");

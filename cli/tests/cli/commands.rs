@@ -68,7 +68,7 @@ const CASES: &[Case] = &[
         wrong: (&["share-1.json", "--jsno"], &["'--jsno'", "'--json'"]),
         broken: Some((
             &["broken"],
-            &["broken: this is no report", "give the report of a share"],
+            &["broken: this is not a report", "give the report of a share"],
         )),
     },
     Case {
@@ -86,7 +86,7 @@ const CASES: &[Case] = &[
         ),
         broken: Some((
             &[],
-            &["\"project-test.json\", cannot be read", "run the command again"],
+            &["\"project-test.json\" cannot be read", "run the command again"],
         )),
     },
     Case {

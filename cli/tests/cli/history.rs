@@ -119,7 +119,7 @@ fn a_search_that_is_given_up() {
     let ran = check("stack.log", &text, &["--spec", "stack", "--states", "1000"]).ends_with(3);
     assert!(
         ran.stdout
-            .starts_with("inconclusive: 13 operations of a stack\nAfter 10"),
+            .starts_with("inconclusive: 13 operations of a stack\nThe check gave up after 10"),
         "{}",
         ran.stdout
     );

@@ -2,8 +2,8 @@
 
 use crate::unmodified::{project_of, replays, report, run, run_with};
 
-/// The tests: those whose names begin with `bug` have one, the others have none. The second file begins with a line of its
-/// own, which cannot be in the middle.
+/// The tests. Those whose names begin with `bug` have a bug, and the others do not. The first line of the second file is
+/// commented out, because an inner doc comment must be at the beginning.
 const PROGRAMS: &str = concat!(
     include_str!("ordinary/first.rs"),
     "// ",

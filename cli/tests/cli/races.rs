@@ -4,7 +4,7 @@ use crate::unmodified::{project_of, report, run_with};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// The library. The first line of the other files is left out, because an inner doc comment must be at the beginning.
+/// The library. The first line of the later files is commented out: an inner doc comment must be at the beginning.
 const LIBRARY: &str = concat!(
     include_str!("races/racy.rs"),
     "// ",

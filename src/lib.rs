@@ -1,4 +1,4 @@
-//! **intermezzo** finds the in-between moves that break concurrent Rust code.
+//! **intermezzo** finds the interleavings that break concurrent Rust code.
 //!
 //! Write a test against the look-alikes of `std` in [`sync`], [`thread`] and their siblings, put
 //! `#[intermezzo::test]` on it, and it is run once per schedule: until one fails, and can be replayed, or

@@ -1,5 +1,5 @@
 //! The published table of buggy programs (`corpus/oracle/buggy_programs.csv`), row by row: the bug that must be found,
-//! the number of traces, the bounds that the bug needs, and the twin without the bug, which passes.
+//! the number of traces, the bounds that the bug needs, and the counterpart without the bug, which passes.
 
 #[path = "tables/comparison.rs"]
 mod comparison;
@@ -9,7 +9,7 @@ use intermezzo::{Coverage, Environment, Reduction, Report, Schedule, Settings};
 use intermezzo_corpus::bugs::{Published, TOOLS, bugs};
 use intermezzo_corpus::{Arguments, Expected, Program, parse_full_name};
 
-/// The maximum number of executions of a twin.
+/// The maximum number of executions of a counterpart.
 const TWIN_EXECUTIONS_MAX: u64 = 2000;
 
 /// Bugs that need many preemptions, or one among very many schedules. Samples find them; bounded searches do not within
@@ -109,7 +109,7 @@ fn published_figures_are_read() {
 }
 
 #[test]
-fn traces_are_counted_as_by_the_model() {
+fn traces_are_as_many_as_in_the_model() {
     let mut comparison = Comparison::default();
     for bug in bugs() {
         let (Some(traces), Some(buggy)) = (bug.number("model_traces"), bug.number("model_buggy_traces"))
@@ -120,7 +120,7 @@ fn traces_are_counted_as_by_the_model() {
         let report = explored(
             bug.program(),
             Settings {
-                // The reduction that takes over from wakeup trees after a failure.
+                // This is the reduction that takes over from wakeup trees after a failure.
                 reduction: Reduction::SourceDpor,
                 keep_going: true,
                 ..calm()
@@ -151,7 +151,7 @@ fn traces_are_counted_as_by_the_model() {
 }
 
 /// The bound of the first failure is exactly that of the model. The numbers of schedules until then are printed next to
-/// each other: the model's tasks are also preempted where they begin, end and join, which are no schedule points here.
+/// each other: the model's tasks are also preempted where they begin, end and join, which are not schedule points here.
 #[test]
 fn bugs_need_the_bounds_of_the_model() {
     let mut comparison = Comparison::default();
@@ -222,10 +222,10 @@ fn bugs_are_found() {
     comparison.conclude();
 }
 
-/// Found by `surw(all)`, and minimised.
+/// The token of a failure that `surw(all)` found, minimised.
 const SAFESTACK: &str = "imz1.AQARY29ycHVzOjpzYWZlc3RhY2sCZBYodxfDSDYwo6ifnuIGCB3MxAAdHleG";
 
-/// The bug that its own settings do not reach is in the program nevertheless.
+/// The program has the bug, although its own settings do not reach it.
 #[test]
 fn a_node_of_safestack_has_two_owners() {
     let schedule = Schedule::from_token(SAFESTACK).unwrap();

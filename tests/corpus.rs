@@ -1,4 +1,4 @@
-//! Every program of the corpus has the expected result, as in published tables if there are any.
+//! Every program of the corpus has the expected result; where there are published tables, theirs.
 
 use intermezzo::{Coverage, Finding, Limit, Report};
 use intermezzo_corpus::{Arguments, Expected, Program, find, parse_full_name, programs};
@@ -77,7 +77,7 @@ fn every_finding_replays() {
             .explorer(again.settings(), &arguments)
             .replay(found.schedule.clone());
         let replayed = explorer.explore(again.test(&arguments));
-        // An execution can show several things.
+        // An execution can show several findings.
         let shown = |again: &Finding| (&again.kind, &again.message) == (&found.kind, &found.message);
         assert!(
             replayed.findings().iter().any(shown),
@@ -95,7 +95,7 @@ fn names_are_unique_and_sorted() {
 }
 
 #[test]
-fn programs_say_what_they_are() {
+fn programs_are_described() {
     for program in programs() {
         assert!(
             !program.about.is_empty() && !program.about.contains("  "),
@@ -151,7 +151,7 @@ fn full_names_are_parsed() {
 }
 
 #[test]
-fn values_that_cannot_be_say_why() {
+fn invalid_values_are_refused_with_the_reason() {
     for (program, set, says) in [
         ("counter", "tasks", "`tasks` sets nothing: write name=value"),
         (
@@ -209,7 +209,7 @@ const CHESS: &[(&str, Expected)] = &[
     ("semaphore2", Expected::Pass),
 ];
 
-/// Rows that are left out: too little is known of this program to write it again.
+/// Rows that are left out, because too little is known about the program to write it again.
 const CHESS_SKIPPED: &[&str] = &["stateworkstealqueue"];
 
 #[test]

@@ -1,4 +1,4 @@
-//! Programs on plain memory race or do not race, as an independent checker says: the rows of
+//! Programs with plain memory have data races or not, as an independent checker says: the rows of
 //! `corpus/oracle/data_races.csv`.
 
 use intermezzo::monitors::DataRaces;
@@ -8,11 +8,11 @@ use std::collections::BTreeSet;
 
 const ROWS: &str = include_str!("../corpus/oracle/data_races.csv");
 
-/// Returns each program with its verdict under a model. Rows of one program under several models say the same.
+/// Returns each program with its verdict. Rows of one program under several models have the same verdict.
 fn rows() -> BTreeSet<(&'static str, &'static str)> {
     let mut rows = BTreeSet::new();
     for line in ROWS.lines().skip(1) {
-        // Only the program may hold commas, and is in quotes then.
+        // Only the program may contain commas. Then it is in quotes.
         let (program, rest) = match line.strip_prefix('"') {
             Some(quoted) => quoted.split_once("\",").expect("a closing quote"),
             None => line.split_once(',').expect("a second cell"),
@@ -29,7 +29,7 @@ fn explored(program: &str, reduction: Reduction) -> Report {
         environment: Environment::calm(),
         keep_going: true,
         reduction,
-        // The races are wanted, but not their consequences.
+        // Only races are compared, not their consequences.
         preempt_at_races: false,
         ..Settings::default()
     };
@@ -77,7 +77,7 @@ fn programs_race_as_published() {
 
 /// A release sequence with one read-modify-write for each task, and memory of each task's own.
 #[test]
-fn who_is_last_knows_what_all_did() {
+fn the_last_task_of_a_release_sequence_is_ordered_after_all() {
     let report = explored("tickets-plain,tasks=3", Reduction::None);
     assert_eq!(report.executions(), 90, "{report}");
     assert!(report.verdict().is_pass(), "{report}");

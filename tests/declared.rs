@@ -1,4 +1,4 @@
-//! Arguments, contexts and expectations of tests, as their attributes declare them.
+//! The arguments, contexts and expectations that the attributes of tests declare.
 
 use intermezzo::sync::Mutex;
 use intermezzo::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -22,7 +22,7 @@ fn ran(test: &'static str, case: String) {
 }
 
 #[intermezzo::test(args(tasks = 1..=2, kind = [Locked, Of(-1), Of(1)]), preemptions = 1)]
-/// It has documentation.
+/// A test may have documentation.
 #[allow(unused_mut)]
 fn counts(mut tasks: usize, kind: Kind) -> Result<(), String> {
     let total = AtomicUsize::new(0);
@@ -45,7 +45,7 @@ fn has_contexts(map: BTreeMap<u8, char>) {
 
 #[test]
 fn each_combination_is_a_test() {
-    // The cases are tests of this binary; these are the same functions, called as the test harness does.
+    // The cases are tests of this binary. Here the same functions are called as the harness does.
     counts::tasks_1_kind_locked();
     counts::tasks_1_kind_of_minus_1();
     counts::tasks_1_kind_of_1();
@@ -162,7 +162,7 @@ fn a_result_that_differs_fails_the_test_with_both() {
         };
         intermezzo::run_deterministic_test("declared::differs", &[], source, || intermezzo::choose(2));
     };
-    // On a thread of its own, since the panic is expected.
+    // On a thread of its own, because the panic is expected.
     let panic = std::thread::spawn(run).join().unwrap_err();
     let text = panic.downcast_ref::<String>().expect("a panic with a text");
     let first = "error[determinism]: the test returned 1, and 0 in its default execution\n";
@@ -190,7 +190,7 @@ fn has(notes: &[String], note: &str) {
     assert!(notes.iter().any(|known| known == note), "{notes:#?}");
 }
 
-/// Each of several findings has to be shown, in whichever order they are declared.
+/// Each of several declared findings has to be found, in any order.
 #[test]
 fn several_findings_are_expected() {
     let either = || panic!("{}", if choose(2) == 0 { "one" } else { "two" });
@@ -224,7 +224,7 @@ fn several_findings_are_expected() {
 }
 
 #[test]
-fn what_is_not_as_declared_fails() {
+fn a_test_that_breaks_its_declaration_fails() {
     has(
         &failed(&[("deadlock", "")], || ()),
         "the test should show the finding deadlock, and no execution did",
@@ -252,7 +252,7 @@ fn what_is_not_as_declared_fails() {
 }
 
 #[test]
-fn what_does_not_exist_cannot_be_expected() {
+fn unknown_kinds_cannot_be_expected() {
     let refused = Expected::named("dead_lock", "").unwrap_err();
     assert!(
         refused.starts_with(
@@ -345,7 +345,7 @@ fn growth_is_bounded() {
     );
     assert!(text.ends_with("; the test allows an exponent of 1.2\n"), "{text}");
     assert!(text.contains(" with 2, ") && text.contains(" with 6; "), "{text}");
-    // A case that fails is the failure, and it replays in its own test.
+    // If a case fails, that is the failure, and it replays in its own test.
     let fails: [GrowingCase; 1] = [(3, "declared::quadratic::tasks_3", || panic!("three are too many"))];
     let text = growth_of(&few, &[("steps", "1.2")], &fails).expect("a case fails");
     assert!(text.contains("three are too many"), "{text}");

@@ -1,4 +1,4 @@
-//! The documentation of the most used public items has an example, and that imports what a user imports: `intermezzo`,
+//! The documentation of the most used public items has an example that imports what a user imports: `intermezzo`,
 //! and no crate behind it. The examples are compiled and run as documentation tests.
 
 use std::fs;
@@ -67,7 +67,7 @@ const ITEMS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// Returns the documentation above the public item that is declared like this.
+/// Returns the documentation above the public item with this declaration.
 fn documentation(text: &str, item: &str) -> Option<String> {
     let lines: Vec<&str> = text.lines().map(str::trim_start).collect();
     let declared = format!("pub {item}");
@@ -90,7 +90,7 @@ fn the_most_used_items_have_examples_that_users_can_copy() {
                 wrong.push(format!("{file}: there is no `pub {item}`"));
                 continue;
             };
-            // The hidden lines make the crate behind the facade look like it.
+            // Hidden lines rename the crate behind the facade, so that it looks like the facade.
             let shown: Vec<&str> = documented
                 .lines()
                 .filter(|line| !line.starts_with("/// # "))

@@ -1,4 +1,4 @@
-//! The quality of estimates: against the true numbers of executions of programs of the corpus.
+//! The quality of estimates, compared with the true numbers of executions of programs of the corpus.
 
 use intermezzo::{Estimate, Explorer, Reduction, Report, Settings, Strategy};
 use intermezzo_corpus::{Program, find};
@@ -50,7 +50,7 @@ fn estimate(report: &Report) -> Estimate {
 
 /// Estimates after a thousand executions, of up to fifty times that number.
 #[test]
-fn a_thousand_executions_tell_the_rest_within_a_factor() {
+fn estimates_after_a_thousand_executions_are_within_a_factor() {
     for (name, searching, factor) in [
         ("CVE-2016-1972", "dfs", 2.5),
         ("aget-bug2", "dfs", 2.5),
@@ -74,7 +74,7 @@ fn a_thousand_executions_tell_the_rest_within_a_factor() {
 
 /// Knuth's estimate is right on average, whatever the tree.
 #[test]
-fn random_walks_tell_the_number_of_schedules_on_average() {
+fn random_walks_estimate_the_number_of_schedules_on_average() {
     for name in ["CVE-2016-1972", "aget-bug2", "bounded_ring"] {
         let whole = explored(name, |explorer| explorer).executions() as f64;
         let sum: u64 = (0..20)
@@ -135,9 +135,9 @@ fn the_share_grows() {
     );
 }
 
-/// A worker knows only its own part, and a file has no positions. The documents say so.
+/// A worker knows only its own part, and a checkpoint has no positions. The documents say so.
 #[test]
-fn there_is_none_with_several_workers_or_a_checkpoint() {
+fn there_is_no_estimate_with_several_workers_or_a_checkpoint() {
     let seen = Arc::new(Mutex::new(0));
     let file = std::env::temp_dir().join(format!("intermezzo-estimates-{}", std::process::id()));
     for (part, reduction) in [(2, Reduction::None), (2, Reduction::Dpor), (1, Reduction::None)] {
@@ -177,7 +177,7 @@ fn there_is_none_with_several_workers_or_a_checkpoint() {
 }
 
 #[test]
-fn a_report_tells_how_far_the_search_was() {
+fn a_report_has_the_progress_of_its_search() {
     let report = explored("cp-fs", |explorer| explorer.executions(100));
     let json: serde_json::Value = serde_json::from_str(&report.to_json()).unwrap();
     let estimate = &json["estimate"];

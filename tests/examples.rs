@@ -1,4 +1,4 @@
-//! Every example runs, ends as it should, and shows its subject.
+//! Every example runs, ends as expected, and shows its subject.
 
 use cargo_metadata::{MetadataCommand, TargetKind};
 use std::collections::BTreeSet;
@@ -108,7 +108,7 @@ fn identities_are_found_in_texts() {
 }
 
 #[test]
-fn examples_show_what_they_are_for() {
+fn examples_show_their_subjects() {
     for (package, example, arguments, words) in EXAMPLES {
         let mut command = Command::new(built(package, example));
         for (name, _) in env::vars_os() {

@@ -63,7 +63,7 @@ fn failure(settings: &[(&str, &str)], test: fn()) -> String {
         };
         intermezzo::run_test("facade::case", &settings, source, test);
     };
-    // On a thread of its own, since the panic is expected.
+    // On a thread of its own, because the panic is expected.
     let panic = std::thread::spawn(run).join().unwrap_err();
     panic
         .downcast_ref::<String>()
@@ -84,7 +84,7 @@ fn a_failing_test_panics_with_the_report() {
 }
 
 #[test]
-fn a_wrong_setting_says_what_there_is() {
+fn an_unknown_setting_is_refused_with_the_known_ones() {
     let text = failure(&[("premptions", "2")], || ());
     assert!(
         text.starts_with("setting `premptions`: there is no such setting; did you mean `preemptions`? there are: strategy, "),
@@ -93,11 +93,11 @@ fn a_wrong_setting_says_what_there_is() {
 }
 
 #[test]
-fn a_wrong_value_says_where_it_is_from() {
+fn an_invalid_value_is_refused_with_its_origin() {
     let text = failure(&[("preemptions", "two")], || ());
     let says = "setting `preemptions`: `two` is no number in range: give digits, as in 10_000, or `none` (from #[intermezzo::test])";
     assert_eq!(text, says);
-    // Each is right, and they do not go together.
+    // Each value is valid, but they contradict each other.
     let text = failure(&[("strategy", "pos"), ("reduction", "dpor")], || ());
     assert!(
         text.starts_with("setting `reduction`: executions drawn at random"),
@@ -197,7 +197,7 @@ fn search_settings_are_taken() {
     assert_eq!(Mutex::new(1).into_inner().unwrap(), 1);
 }
 
-/// Locks in two orders, never at once: nothing goes wrong in any execution.
+/// Takes two locks in two orders, but never at the same time, so no execution fails.
 fn locks_in_two_orders() {
     let (a, b) = (Mutex::new(()), Mutex::new(()));
     thread::scope(|scope| {
@@ -207,7 +207,7 @@ fn locks_in_two_orders() {
         });
         scope.spawn(|| {
             let Ok(_b) = b.lock() else { return };
-            // Released before it would be waited for.
+            // Released before another task could wait for it.
             let _a = a.try_lock();
         });
     });
@@ -219,7 +219,7 @@ fn monitors_are_attached_by_name() {
 }
 
 #[test]
-fn a_monitor_by_name_finds_what_it_is_for() {
+fn a_monitor_that_is_named_finds_its_bug() {
     fn leaks() {
         std::mem::forget(intermezzo::alloc::Track::new(1));
     }
@@ -235,7 +235,7 @@ fn a_monitor_by_name_finds_what_it_is_for() {
 
 /// The facade has everything that a test of an object needs.
 #[test]
-fn an_object_is_what_its_sequential_self_is() {
+fn the_facade_can_test_objects() {
     use intermezzo::refinement::{fresh, refine};
     refine(|| Mutex::new(Vec::new()))
         .op("push", fresh::<u8>(), |stack: &Mutex<Vec<u8>>, value| {

@@ -1,4 +1,4 @@
-//! The features of the facade that are on by default: each is checked by itself, and explained.
+//! The features of the facade that are on by default: each is checked separately, and explained.
 
 use cargo_metadata::MetadataCommand;
 use std::path::Path;

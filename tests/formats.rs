@@ -77,7 +77,7 @@ const OWN: &[&str] = &[
     "search/src/classic/maple/iroot.rs",
     "search/src/classic/maple/memo/",
     "explorer/src/driver/",
-    // A user's own maps and sets, in the user's own formats.
+    // Maps and sets of a user, in formats of the user's own.
     "lookalikes/src/collections/",
     "explorer/src/plugin/",
     "engine/src/runtime/layout.rs",
@@ -94,7 +94,8 @@ const OWN: &[&str] = &[
     "engine/src/trace/",
 ];
 
-/// The output of commands with `--json`, which their help describes. That of `tune` above is in a file too.
+/// The sources of the output with `--json`, which the help of commands describes. The types of `tune` above are also
+/// written to a file.
 const PRINTED: &str = "cli/src/";
 
 /// A type that is written as JSON, or read from it.
@@ -288,8 +289,8 @@ fn every_format_and_every_type_is_known() {
     }
 }
 
-/// Files with names that reports contain as values: of findings, and of the origins of findings. Those of settings are
-/// known, too.
+/// Source files with names that reports contain as values: kinds of findings, and finders. The names of settings are known,
+/// too.
 const NAMES: &[&str] = &[
     "engine/src/runtime/listen/mod.rs",
     "explorer/src/report/found_by.rs",
@@ -327,7 +328,7 @@ fn camel(word: &str) -> String {
 /// The page names only things that exist. The first column of a table has fields of its section. All other code in a
 /// table is a field, a variant or a text.
 #[test]
-fn what_is_on_the_page_is_there() {
+fn names_on_the_page_exist() {
     let page = fs::read_to_string(root().join("docs/guide/src/formats.md")).unwrap();
     let mut wrong = Vec::new();
     for (section, files) in SECTIONS {

@@ -151,7 +151,7 @@ fn links_lead_somewhere() {
     assert!(broken.is_empty(), "{broken:#?}");
 }
 
-/// In the book, a page that includes a file has that file's text, and its links are relative to the page.
+/// In the book, a page that includes a file has that file's text, so links in the text are relative to the page.
 #[test]
 fn links_lead_somewhere_in_the_book() {
     let source = root().join("docs/guide/src");
@@ -205,7 +205,7 @@ fn the_summary_has_every_page() {
 
 /// The paths are the same, so that a link to a file in `docs` leads to its page in the book.
 #[test]
-fn references_include_what_there_is() {
+fn references_include_existing_files() {
     let references = root().join("docs/guide/src/reference");
     for page in pages(&references) {
         let text = fs::read_to_string(&page).unwrap();

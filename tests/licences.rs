@@ -39,7 +39,7 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Arguments of `cargo tree` for the pool of workers, which the default members are built without.
+/// Arguments of `cargo tree` for the pool of workers, which is not a part of the default members' build.
 const WITH_POOL: &[&str] = &["--package", "cargo-intermezzo", "--features", "pool"];
 
 /// Returns the name and the licence of each crate that `cargo tree` lists with `arguments`, or `None` if one of them was
@@ -74,7 +74,7 @@ fn of_all_platforms(arguments: &[&str]) -> Option<BTreeSet<(String, String)>> {
 }
 
 #[test]
-fn every_licence_goes_with_ours() {
+fn every_licence_is_compatible_with_ours() {
     let mut crates = of_all_platforms(&[]).expect("what this test was built of is there");
     match of_all_platforms(WITH_POOL) {
         Some(of_pool) => crates.extend(of_pool),
@@ -120,7 +120,7 @@ fn every_licence_goes_with_ours() {
     );
 }
 
-/// No other registry and no repository: they may disappear, and their contents were not checked.
+/// There are no crates from other registries or repositories, which may disappear, and whose contents were not checked.
 #[test]
 fn crates_come_from_the_registry() {
     let lock = fs::read_to_string(root().join("Cargo.lock")).unwrap();
@@ -144,7 +144,7 @@ fn crates_come_from_the_registry() {
 }
 
 #[test]
-fn the_other_tool_is_told_the_same() {
+fn cargo_deny_has_the_same_list() {
     let deny = fs::read_to_string(root().join("deny.toml")).unwrap();
     let quoted = |names: &[&str]| {
         names

@@ -1,12 +1,12 @@
-//! Errors of the compiler about a test whose attribute or function is wrong: there is ours, and the function stays where
-//! it is. So an editor completes names in it.
+//! Errors of the compiler about a test with an invalid attribute or function: our error is among them, and the function
+//! remains in its place, so that an editor can complete names in it.
 
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Returns the newest library of the attribute, which was built with this test.
+/// Returns the library of the attribute, which was built with this test: the newest one.
 fn library() -> PathBuf {
     let deps = env::current_exe().unwrap().parent().unwrap().to_owned();
     let files = fs::read_dir(deps).unwrap().map(|file| file.unwrap().path());
@@ -47,7 +47,7 @@ fn errors(program: &str, name: &str) -> String {
 }
 
 #[test]
-fn a_function_that_is_no_test_stays_a_function() {
+fn an_invalid_test_remains_a_function() {
     for (program, ours) in [
         (
             "#[intermezzo::test(= 1)] fn broken(n: u8) { compile_error!(\"its body is there\"); } fn caller() { broken(1); }",
@@ -74,7 +74,7 @@ fn a_function_that_is_no_test_stays_a_function() {
 }
 
 #[test]
-fn a_function_without_a_body_is_told() {
+fn a_function_without_a_body_is_reported() {
     let told = errors(
         "trait A { #[intermezzo::test] fn broken() -> u8; } fn caller<T: A>() { T::broken(); }",
         "without_a_body",

@@ -1,7 +1,7 @@
-//! Advice on orderings that are too weak: it names the places where they are, and what it names fixes the failure.
+//! Advice on orderings that are too weak: it names their places, and changing these fixes the failure.
 //!
 //! Each algorithm is right with some orderings, and one of them is weakened at a time. The line of each operation ends
-//! with a mark, which is its name here.
+//! with a comment that names the operation.
 
 use intermezzo::cell::{ByPointer as _, UnsafeCell};
 use intermezzo::sync::Arc;
@@ -119,7 +119,7 @@ fn a_message_needs_release_and_acquire() {
             (1, Relaxed, "take", "Acquire"),
         ],
     );
-    // Both at once.
+    // Both orderings are too weak.
     let report = weak().explore(|| message_passing([Relaxed, Relaxed]));
     let vars = report.orderings()[0].raise.iter().map(|raise| &raise.var);
     assert!(vars.clone().all(|var| var.starts_with("atomic ")), "{report}");
@@ -409,15 +409,15 @@ fn it_is_said_if_no_ordering_fixes_a_failure() {
 
 #[test]
 fn advice_is_only_given_where_it_was_checked() {
-    // It takes executions, which `minimise` allows.
+    // The check takes executions, whose number `minimise` limits.
     let report = weak().minimise(0).explore(|| message_passing([Relaxed, Acquire]));
     assert!(report.orderings().is_empty() && report.findings()[0].suggestion.is_none());
-    // Samplers are no search of all executions, but the check is one.
+    // A sampler does not run all executions, but the check does.
     let report = weak()
         .strategy(Strategy::random())
         .explore(|| message_passing([Relaxed, Acquire]));
     assert_eq!(advice(&report), [("publish", "Release")]);
-    // Here there are more executions than the check may run, if no more are asked for.
+    // By default, the check may not run as many executions as there are here.
     let choosing = || {
         message_passing([Relaxed, Acquire]);
         (0..14).for_each(|_| _ = intermezzo::choose(2));
@@ -436,7 +436,7 @@ fn advice_is_only_given_where_it_was_checked() {
         ),
         "{text}"
     );
-    // Nor is there always time to choose the places.
+    // The time limit of the check may be too short.
     let report = weak()
         .set("minimise", "time=0")
         .explore(|| message_passing([Relaxed, Acquire]));
@@ -448,7 +448,7 @@ fn advice_is_only_given_where_it_was_checked() {
     assert!(report.orderings().is_empty());
 }
 
-/// Schedules that fairness leaves out are no reason to withhold the advice.
+/// Advice is given even if fairness leaves out schedules.
 #[test]
 fn a_loop_that_yields_has_advice() {
     let report = weak().explore(|| {
@@ -542,7 +542,7 @@ fn perform(step: Step, vars: &[AtomicU32; 2]) -> u32 {
     }
 }
 
-/// Runs a program, and returns what each step read and what the variables have at the end.
+/// Runs a program, and returns the value that each step read and the final values of the variables.
 fn run(program: Program) -> [u32; 8] {
     let vars = Arc::new([AtomicU32::new(0), AtomicU32::new(0)]);
     let others = Arc::clone(&vars);

@@ -1,5 +1,5 @@
-//! The number of workers that a pool can use: the tree of an exploration, played on up to ten thousand of them. It
-//! makes the tables of `docs/POOL.md`.
+//! The number of workers that a pool can use: simulates the exploration of a tree by up to ten thousand workers. This makes
+//! the tables of `docs/POOL.md`.
 //!
 //! `UPDATE_DOCS=1 cargo test --release --test pool_simulation -- --include-ignored` makes the page again.
 
@@ -34,7 +34,7 @@ const RULES: Rules = Rules {
     seed: 7,
 };
 
-/// Two tasks that add to each other's number, and one that looks at both.
+/// Two tasks that add to each other's number, and one that reads both.
 fn fibonacci(rounds: u32) {
     let numbers = [AtomicU64::new(1), AtomicU64::new(1)];
     let [x, y] = &numbers;
@@ -80,7 +80,7 @@ fn explored(program: impl Fn() + Send + Sync) -> Tree {
     tree
 }
 
-/// Returns the part of the workers' time that explores: what one worker needs, by what all of them take.
+/// Returns the useful fraction of the workers' time: the time that one worker needs, divided by the time of all workers.
 fn efficiency(tree: &Tree, rules: Rules) -> f64 {
     let whole = tree.executions(Some(Tree::WHOLE)) * rules.execution;
     whole as f64 / (rules.workers as f64 * play(tree, rules) as f64)
@@ -94,7 +94,7 @@ fn seconds(time: Time) -> String {
     format!("{} s", time as f64 / SECOND as f64)
 }
 
-/// A table: a row for each title, with what the rules of each column come to.
+/// Returns a table with a row for each title. Each cell is the result under the rules of its column.
 fn table(
     tree: &Tree,
     first: &str,
@@ -131,7 +131,7 @@ fn by_workers(tree: &Tree) -> String {
     table(tree, "an execution takes", &rows, &columns)
 }
 
-/// A thousand workers, under other rules.
+/// Returns the table for a thousand workers under other rules.
 fn by_rules(tree: &Tree) -> String {
     let rules = Rules {
         workers: 1_000,
@@ -207,7 +207,7 @@ fn by_rules(tree: &Tree) -> String {
 }
 
 #[test]
-fn what_is_played_is_the_whole_tree() {
+fn the_simulation_explores_the_whole_tree() {
     let tree = explored(|| fibonacci(3));
     let whole = tree.executions(Some(Tree::WHOLE));
     for share in 0.. {
@@ -224,7 +224,7 @@ fn what_is_played_is_the_whole_tree() {
     // One worker divides nothing.
     let alone = play(&tree, RULES);
     assert_eq!(alone, whole * RULES.execution + RULES.process + 3 * RULES.message);
-    // No pool is faster than all workers without a pause, and several are faster than one.
+    // No pool is faster than workers without pauses, and several workers are faster than one.
     for workers in [2, 10, 100] {
         let rules = Rules { workers, ..RULES };
         let efficiency = efficiency(&tree, rules);
@@ -240,7 +240,7 @@ fn what_is_played_is_the_whole_tree() {
 
 #[test]
 #[ignore = "takes a minute"]
-fn the_page_shows_how_many_workers_are_of_use() {
+fn the_page_has_the_simulated_figures() {
     let (skewed, even) = (explored(|| fibonacci(6)), explored(|| writers(9)));
     let executions = |tree: &Tree| tree.executions(Some(Tree::WHOLE)).to_string();
     let page = PAGE

@@ -1,5 +1,6 @@
-//! The bugs on which the sources were measured (`corpus/oracle/published_searches.csv`), and how soon the searches here find
-//! them: the tables of `docs/SOURCES.md`. `UPDATE_DOCS=1 cargo test --test published_searches` makes the page again.
+//! The bugs with which the sources were measured (`corpus/oracle/published_searches.csv`), and the number of executions
+//! until our searches find them: the tables of `docs/SOURCES.md`. `UPDATE_DOCS=1 cargo test --test published_searches`
+//! updates the page.
 
 use intermezzo::{Environment, Report, Settings};
 use intermezzo_corpus::{Expected, Program, find};
@@ -10,7 +11,7 @@ const TABLE: &str = include_str!("../corpus/oracle/published_searches.csv");
 /// The page, with the names of tables in braces.
 const PAGE: &str = include_str!("published_searches/page.md");
 
-/// Limits of the searches by chance on a program.
+/// Limits of the random searches of a program.
 #[derive(Clone, Copy)]
 struct Limits {
     /// The maximum number of executions of a search.
@@ -24,13 +25,13 @@ const LIMITS: Limits = Limits {
     seeds: 20,
 };
 
-/// Those of programs whose executions are long.
+/// The limits for programs whose executions are long.
 const LONG: Limits = Limits {
     executions: 200,
     seeds: 5,
 };
 
-/// Searches that draw nothing.
+/// Searches that draw nothing at random.
 const IN_ORDER: [&str; 4] = ["ranked", "ranked(threads=2)", "best-first(rare)", "dfs"];
 
 /// A bug of the table.
@@ -83,7 +84,7 @@ fn search(program: &Program, sets: &[&str], strategy: &str, executions: u64, see
     report
 }
 
-/// Searches by a strategy that draws nothing.
+/// Searches with a strategy that draws nothing at random.
 fn search_in_order(program: &Program, strategy: &str) -> Report {
     search(program, &[], strategy, LIMITS.executions, 0)
 }

@@ -1,4 +1,4 @@
-//! The bugs of known faulty objects of the corpus are found, each in a small scenario; the corrected objects pass.
+//! The bugs of the corpus's faulty objects are found, each in a small scenario, and the corrected objects pass.
 //!
 //! `INTERMEZZO_CATALOGUE=large` tries more scenarios of the corrected ones; `INTERMEZZO_CATALOGUE_ONLY=snark` selects
 //! some objects. With `--nocapture` there is a line for each comparison.

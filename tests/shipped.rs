@@ -1,4 +1,4 @@
-//! Programs that are shipped contain nothing of the explorer, and every crate can be published.
+//! A user's program contains nothing of the explorer when it is shipped, and every crate can be published.
 
 #[path = "common/throw_away.rs"]
 mod throw_away;
@@ -15,7 +15,7 @@ fn room() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("shipped")
 }
 
-/// Returns cargo as a user has it, with nothing of this checkout in the environment.
+/// Returns cargo with the environment of a user, without the variables of this checkout.
 fn cargo() -> Command {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.env_remove("INTERMEZZO_IN_RELEASE").arg("--offline");
@@ -49,7 +49,7 @@ fn same<A: 'static, B: 'static>() {
 }
 
 #[test]
-fn cells_have_the_two_ways_to_a_value() {
+fn cells_give_pointers_in_two_ways() {
     use facade::cell::{ByPointer, UnsafeCell};
     let cell = UnsafeCell::new(1);
     assert_eq!(cell.with_mut(|value| value), cell.get());
@@ -209,7 +209,7 @@ fn a_release_build_that_would_explore_stops() {
         .args(["check", "--release", "--quiet", "--manifest-path"])
         .arg(project.join("Cargo.toml"))
         .env("CARGO_TARGET_DIR", room().join("target"))
-        // Outside the checkout, whose own configuration consents.
+        // Outside the checkout, whose own configuration allows it.
         .current_dir(std::env::temp_dir())
         .output()
         .unwrap();
@@ -263,9 +263,9 @@ fn a_release_build_under_resolver_1_stops() {
     }
 }
 
-/// The build script by itself, in each situation.
+/// Runs the build script itself, in each situation.
 #[test]
-fn who_explores_on_purpose_is_let_through() {
+fn exploring_on_purpose_is_allowed() {
     let script = room().join("script");
     std::fs::create_dir_all(&script).unwrap();
     let program = script.join("build-script");

@@ -31,7 +31,7 @@ enum Step {
 
 type Program = [[Step; 3]; 2];
 
-/// Runs a program, and returns what each step read and what the variables have at the end.
+/// Runs a program, and returns the value that each step read and the final values of the variables.
 fn run(program: Program) -> Vec<u32> {
     let vars = Arc::new([AtomicU32::new(0), AtomicU32::new(0)]);
     let perform = |vars: &[AtomicU32; 2], steps: [Step; 3]| {
@@ -69,8 +69,8 @@ fn random_program(random: &mut Xoshiro256PlusPlus) -> Program {
     [[step(), step(), step()], [step(), step(), step()]]
 }
 
-/// Random programs, of which a random outcome counts as a failure, found by a sampler. The minimised execution has as
-/// few stale operations as any that shows the failure: none if it can occur without them.
+/// In random programs, a random outcome counts as a failure, which a sampler finds. The minimised execution has as few
+/// stale operations as any that shows the failure: none if it can occur without them.
 #[test]
 fn minimised_executions_have_the_fewest_stale_operations() {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(5);
@@ -108,7 +108,7 @@ fn minimised_executions_have_the_fewest_stale_operations() {
             .minimise(20_000)
             .explore(fails);
         let Some(finding) = report.findings().first() else {
-            // The sampler has missed it.
+            // The sampler missed the outcome.
             continue;
         };
         let fewest = *fewest.lock().unwrap();
@@ -122,7 +122,8 @@ fn minimised_executions_have_the_fewest_stale_operations() {
     assert!(fewest_seen[0] >= 5 && fewest_seen[1] >= 5, "{fewest_seen:?}");
 }
 
-/// However small the budget, each stale operation is needed: in a long execution many are not.
+/// However small the budget, the minimised execution has only stale operations that are needed. In the long one, many are
+/// not.
 #[test]
 fn each_stale_operation_is_needed_even_if_the_budget_is_small() {
     let test = || {

@@ -1,5 +1,5 @@
-//! Everything that synchronises orders atomics under the memory model of C++20: a message that is passed over it is never
-//! read stale. Over an imitation made of relaxed atomics, the message is read stale.
+//! Every synchronisation object orders atomics under the memory model of C++20: a message that is passed by it is never
+//! read stale. If the object is imitated by relaxed atomics, the message is read stale.
 
 use intermezzo::sync::atomic::Ordering::{Relaxed, Release, SeqCst};
 use intermezzo::sync::atomic::{AtomicU32, AtomicUsize, fence};
@@ -15,8 +15,7 @@ fn explored(test: impl Fn() + Send + Sync + 'static) -> Report {
     Explorer::new().environment(environment).explore(test)
 }
 
-/// Checks that a message is read, whatever the model allows. The message is to be 7 as soon as
-/// it is there.
+/// Checks that a message is read in every execution that the model allows. The message is 7.
 fn never_stale(name: &str, test: impl Fn(Arc<AtomicU32>) + Send + Sync + 'static) {
     let report = explored(move || test(Arc::new(AtomicU32::new(0))));
     assert_eq!(report.verdict(), Verdict::Pass, "{name}: {report}");
@@ -34,7 +33,7 @@ fn stale(name: &str, test: impl Fn(Arc<AtomicU32>) + Send + Sync + 'static) {
     );
 }
 
-/// Waits for a flag by relaxed loads, as an imitation of what waits.
+/// Waits for a flag by relaxed loads, as an imitation of a synchronisation object.
 fn until(flag: &AtomicU32) {
     while flag.load(Relaxed) == 0 {
         hint::spin_loop();
@@ -71,7 +70,7 @@ fn channels_order() {
             task.join().unwrap();
         });
     }
-    // The sender's end is known as well.
+    // The end of the sender orders, too.
     never_stale("a closed channel", |message| {
         let (sender, receiver) = channel::<()>();
         let sent = Arc::clone(&message);
@@ -184,7 +183,7 @@ fn initialisations_order() {
 }
 
 #[test]
-fn statics_order_what_they_are_made_of() {
+fn statics_order_their_initialisation() {
     never_stale("a lazily initialised static", |message| {
         static MADE: LazyLock<AtomicU32> = LazyLock::new(|| {
             let made = AtomicU32::new(0);
@@ -279,7 +278,7 @@ fn parking_orders() {
         read(&message);
         task.join().unwrap();
     });
-    // What comes after the unpark is not known.
+    // Steps after the unpark are not ordered.
     stale("a store after the unpark", |message| {
         let (main, flag) = (thread::current(), Arc::new(AtomicU32::new(0)));
         let (sent, other) = (Arc::clone(&message), Arc::clone(&flag));

@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 /// The packages that each package of the workspace may import.
 const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("intermezzo-sdk", &[]),
-    // Waits in real time, in programs that explore nothing.
+    // It waits in real time, in programs that explore nothing.
     ("intermezzo-breakpoint", &[]),
     ("intermezzo-macros", &[]),
-    // The macros are derives of nothing, for builds without serde.
+    // The derives of its macros generate nothing, for builds without serde.
     (
         "intermezzo-engine",
         &["intermezzo-breakpoint", "intermezzo-macros", "intermezzo-sdk"],
@@ -251,7 +251,7 @@ fn unsafe_code_stays_in_its_rooms() {
         "engine/tests/front_end/",
         // Blocks of memory, as an allocator gives them out, and those that are freed twice.
         "engine/tests/arena/",
-        // Calls of the system.
+        // System calls.
         "engine/tests/system_waits.rs",
         "lookalikes/src/",
         // The boundary between an engine and plugins, from both sides; and the loader.
@@ -264,10 +264,10 @@ fn unsafe_code_stays_in_its_rooms() {
         "shims/loom/src/cell.rs",
         "shims/loom/src/sync/atomic.rs",
         "shims/loom/tests/like_loom.rs",
-        // Its closures need not be `Send`.
+        // The closures of its threads need not be `Send`.
         "shims/loom/src/thread.rs",
         "shims/loom/tests/written_for_loom.rs",
-        // A scheduler moves to the thread of the exploration, and futures among tasks, though they are not `Send`.
+        // A scheduler moves to the thread of the exploration, and futures move among tasks, although they are not `Send`.
         "shims/shuttle/src/scheduler/asked.rs",
         "shims/shuttle/src/future/mod.rs",
         "shims/shuttle/src/thread.rs",
@@ -308,7 +308,7 @@ fn unsafe_code_stays_in_its_rooms() {
         "tests/monitors_shipped/defaults.rs",
         "tests/reduction_compatible/memory.rs",
         "tests/telling/twelve.rs",
-        // A guard that goes to another task.
+        // A guard that is sent to another task.
         "tests/telling/readers.rs",
     ];
     let mut wrong = Vec::new();
@@ -344,13 +344,13 @@ type Imports = BTreeMap<String, BTreeMap<String, Vec<String>>>;
 /// of a type that is not named; the expansion of macros; a name that one module re-exports from another, which counts
 /// as the former.
 #[test]
-fn modules_of_a_crate_import_each_other_in_no_circle() {
+fn modules_of_a_crate_have_no_circular_imports() {
     let sources = sources();
     let (mut crates, mut arrows) = (0, 0);
     let mut wrong = Vec::new();
     for package in packages() {
         let folder = package.manifest_path.with_file_name("src");
-        // One shim is made of another's files.
+        // One shim consists of another one's files.
         if !folder.exists() {
             continue;
         }
@@ -503,7 +503,7 @@ fn imports(files: &BTreeMap<String, String>) -> Imports {
             let to = match shown.get(target) {
                 _ if modules.contains(target) => vec![target],
                 Some(module) => vec![*module],
-                // Every other name comes from a glob. `super::` in a module inside a file may not lead to the root.
+                // Every other name comes from a glob. In a module inside a file, `super::` may not lead to the root.
                 None if path == "crate::" => stars.clone(),
                 None => continue,
             };

@@ -12,7 +12,7 @@ const HAPPENS_BEFORE_COUNTS: &str = include_str!("../corpus/oracle/happens_befor
 /// The maximum number of traces of a row that is explored.
 const TRACES_MAX: u64 = if cfg!(debug_assertions) { 3000 } else { u64::MAX };
 
-/// The questions of this suite about a row.
+/// The operations of this suite on a row.
 trait Published {
     /// Returns the numbers of the first of these columns that has any.
     fn first_numbers(&self, columns: [&str; 2]) -> Vec<u64>;
@@ -74,7 +74,7 @@ fn optimal_reduction_runs_each_trace_once() {
         let report = row.explored(Settings {
             reduction: Reduction::Dpor,
             keep_going: true,
-            // An exploration with twice as many is wrong already, and need not end.
+            // An exploration with twice as many executions is already wrong, and need not end.
             executions: Some(if row.is("awaits") {
                 20 * traces + 1000
             } else {
@@ -219,7 +219,7 @@ fn happens_before_executions_are_counted_as_published() {
     comparison.conclude();
 }
 
-/// Rows of which only the verdict is comparable, with the settings that fit them.
+/// Rows of which only the verdict can be compared, with suitable settings.
 #[test]
 fn happens_before_verdicts_are_as_published() {
     let mut comparison = Comparison::default();
@@ -232,7 +232,7 @@ fn happens_before_verdicts_are_as_published() {
     comparison.conclude();
 }
 
-/// The tables are about programs of the corpus, each row about another one, and agree with the corpus.
+/// Each row of the tables is about another program of the corpus, and agrees with the corpus.
 #[test]
 fn tables_are_about_the_corpus() {
     for table in [TRACE_COUNTS, HAPPENS_BEFORE_COUNTS] {

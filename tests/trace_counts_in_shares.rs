@@ -1,4 +1,5 @@
-//! Shares of a search together run what one search runs: the programs of the trace tables, in 2, 3 and 8 shares.
+//! The shares of a search together run the executions of one search, for the programs of the trace tables and 2, 3 and 8
+//! shares.
 //!
 //! Debug builds leave out rows with many traces. The ignored test makes the table of `docs/guide/src/shares.md`, in a
 //! minute: `UPDATE_DOCS=1 cargo test --release --test trace_counts_in_shares -- --include-ignored`.
@@ -18,7 +19,7 @@ const TRACES_MAX: u64 = if cfg!(debug_assertions) { 300 } else { 100_000 };
 /// The numbers of shares.
 const TOTALS: [u32; 3] = [2, 3, 8];
 
-/// The fewest executions of a row in the table.
+/// The smallest number of executions of a row in the table.
 const SHOWN: u64 = 1000;
 
 /// The heading of the table.
@@ -72,7 +73,7 @@ fn waits(report: &Report) -> bool {
     report.notes().iter().any(|note| note.starts_with("spin_loops"))
 }
 
-/// Returns the difference between the shares and the search; none if they show the same.
+/// Returns the difference between the shares and the search; `None` if they show the same.
 fn difference(whole: &Report, shares: &[Report]) -> Option<String> {
     let shown = |report: &Report| report.executions() - report.redundant();
     let all: u64 = shares.iter().map(shown).sum();
@@ -96,7 +97,7 @@ fn difference(whole: &Report, shares: &[Report]) -> Option<String> {
 }
 
 #[test]
-fn shares_run_what_one_search_runs() {
+fn shares_run_the_executions_of_one_search() {
     let mut comparison = Comparison::default();
     for row in divided() {
         let program = row.cell("program");
@@ -118,7 +119,7 @@ fn shares_run_what_one_search_runs() {
 
 #[test]
 #[ignore = "a debug build leaves out what the table shows"]
-fn the_table_shows_what_shares_run_besides() {
+fn the_table_shows_the_additional_executions_of_shares() {
     let mut lines = Vec::new();
     for row in divided() {
         let report = whole(&row, Reduction::Dpor);

@@ -1,9 +1,9 @@
-//! The arguments of the harness, as std's own takes them.
+//! The arguments of the harness, parsed as std's own harness does.
 
 use libtest_mimic::{Arguments, Trial};
 
-/// Returns the arguments of the harness. `libtest_mimic` takes one filter, and std's harness any number. If there are several,
-/// each test that matches none of them is skipped, by its full name.
+/// Returns the arguments of the harness. `libtest_mimic` accepts one filter, and std's harness any number: if there are
+/// several, each test that matches none of them is skipped by its full name.
 pub(crate) fn of(tests: &[Trial]) -> Arguments {
     let (mut arguments, filters) = given();
     if !filters.is_empty() {
@@ -19,7 +19,8 @@ pub(crate) fn of(tests: &[Trial]) -> Arguments {
     arguments
 }
 
-/// Returns the arguments that `libtest_mimic` knows; and the filters, if there are several.
+/// Returns the arguments that `libtest_mimic` accepts, and the filters if there are several. A single filter stays among
+/// the arguments.
 pub(crate) fn given() -> (Arguments, Vec<String>) {
     const WITH_VALUES: [&str; 6] = ["--test-threads", "--logfile", "--skip", "--color", "--format", "-Z"];
     let mut all = std::env::args();

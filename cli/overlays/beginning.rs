@@ -1,21 +1,21 @@
-//! The directory and the environment variables with which the process began.
+//! The directory and the environment variables with which the process began. Each execution begins with them again.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// See the module.
+/// The state of the process that each execution begins with.
 pub struct Beginning {
-    /// `None` if there is none: then there is nothing to restore.
+    /// `None` if the process had no current directory: then there is nothing to restore.
     directory: Option<PathBuf>,
     variables: Vec<(OsString, OsString)>,
-    /// The addresses of the variables, as of the last time that they were as in the beginning. Empty if they are not known.
+    /// The addresses of the variables when they last had their initial values. Empty if they are not known.
     addresses: Mutex<Vec<usize>>,
 }
 
 impl Beginning {
-    /// Returns that of this process.
+    /// Records the state of this process.
     pub fn of_process() -> Beginning {
         Beginning {
             directory: env::current_dir().ok(),
@@ -35,22 +35,22 @@ impl Beginning {
             return Ok(());
         };
         env::set_current_dir(directory)
-            .map_err(|error| format!("its executions cannot begin in {}: {error}", directory.display()))
+            .map_err(|error| format!("cannot return to {} before an execution: {error}", directory.display()))
     }
 
-    /// Restores the variables, in their order, if the program has changed one.
+    /// Restores the variables and their order, if the program has changed one.
     pub fn restore_variables(&self) {
         let mut known = self.addresses.lock().unwrap_or_else(PoisonError::into_inner);
-        // To compare the variables themselves in each execution would take longer than many executions.
+        // Comparing the variables themselves before each execution would take longer than many executions do.
         if !known.is_empty() && addresses().eq(known.iter().copied()) {
             return;
         }
         if !env::vars_os().eq(self.variables.iter().cloned()) {
-            // Windows has variables of its own with such names, which are not for programs.
+            // Variables whose names begin with `=` are internal to Windows.
             let is_ours = |name: &OsStr| !name.as_encoded_bytes().starts_with(b"=");
             for (name, _) in env::vars_os().filter(|(name, _)| is_ours(name)) {
-                // SAFETY: between executions the program runs on no thread, unless code in C has started one. Then the
-                // program itself has changed a variable while that thread was there.
+                // SAFETY: between executions no thread runs code of the program, unless code in C has started one. In that
+                // case the program itself has changed a variable while that thread existed.
                 unsafe { env::remove_var(name) };
             }
             for (name, value) in self.variables.iter().filter(|(name, _)| is_ours(name)) {
@@ -62,21 +62,21 @@ impl Beginning {
     }
 }
 
-/// Returns the addresses of the variables. glibc changes none in place: one that was changed has another address.
+/// Returns the addresses of the variables. glibc changes none in place: a changed variable has another address.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 fn addresses() -> impl Iterator<Item = usize> {
     unsafe extern "C" {
         static environ: *const *const u8;
     }
-    // SAFETY: between executions the program runs on no thread, so it is no longer changed.
+    // SAFETY: between executions no thread runs code of the program, so nothing changes the list.
     let first = unsafe { environ };
     (0..)
-        // SAFETY: there is none, or the list ends with a null, at which the iterator ends.
+        // SAFETY: without a list nothing is read; a list ends with a null, at which the iterator ends.
         .map(move |index| if first.is_null() { 0 } else { unsafe { *first.add(index) as usize } })
         .take_while(|&address| address != 0)
 }
 
-/// Returns nothing: elsewhere the variables themselves are compared.
+/// Returns nothing: on other systems the variables themselves are compared.
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 fn addresses() -> impl Iterator<Item = usize> {
     std::iter::empty()

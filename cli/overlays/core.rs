@@ -1,4 +1,4 @@
-//! `core`, with the look-alikes of intermezzo that core has laid over it.
+//! `core`, with intermezzo's look-alikes of its items laid over it.
 
 #![no_std]
 

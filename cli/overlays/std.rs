@@ -1,9 +1,9 @@
 //! `std`, with intermezzo's look-alikes laid over it: the crates of a project that is tested unmodified get this as
 //! their `std`.
 //!
-//! Everything without a look-alike is std's own, by the globs. `Arc`, `Weak`, `UnsafeCell` and `Cell` stay std's own, because
-//! crates rely on their layout, and on what only std can implement for them. So does `SystemTime`, which std's files have:
-//! `clock_gettime` gives it the virtual clock.
+//! The globs re-export everything without a look-alike from std. `Arc`, `Weak`, `UnsafeCell` and `Cell` stay std's own,
+//! because crates rely on their layout, and on traits that only std can implement for them. `SystemTime` stays std's own
+//! because the metadata of files returns it; it gets the virtual clock through `clock_gettime`.
 
 pub use ::std::*;
 pub use intermezzo::{collections, hash, thread_local};
@@ -11,7 +11,7 @@ pub use intermezzo::{collections, hash, thread_local};
 #[doc(hidden)]
 pub use ::intermezzo as __intermezzo;
 
-// For crates that compare the two.
+// For `__asm!`, and for crates that compare the two.
 #[doc(hidden)]
 pub use ::std as __std;
 
@@ -79,7 +79,7 @@ pub mod thread {
     };
 }
 
-/// `std::panic`. A hook that a test sets is the execution's.
+/// `std::panic`. A hook that a test sets belongs to the execution.
 pub mod panic {
     pub use ::std::panic::*;
     pub use intermezzo::unmodified::{set_hook, take_hook};
@@ -91,8 +91,8 @@ pub mod backtrace {
     use ::std::fmt;
     use intermezzo::unmodified::outside;
 
-    /// `std::backtrace::Backtrace`. std keeps the symbols that it has read, so it must not read them into the memory of an
-    /// execution.
+    /// `std::backtrace::Backtrace`. std keeps the symbols that it has read for the whole process, so it must not read them
+    /// into the memory of an execution.
     pub struct Backtrace(::std::backtrace::Backtrace);
 
     impl Backtrace {
@@ -246,7 +246,7 @@ pub mod prelude {
     }
 }
 
-/// Prints, unless this is one of many executions of a test.
+/// Prints, unless this is one of many executions whose output is not shown.
 #[doc(hidden)]
 pub fn __print(text: ::std::fmt::Arguments<'_>, newline: bool, to_stderr: bool) {
     if ::intermezzo::is_exploring() && !shows_output() {
@@ -260,8 +260,8 @@ pub fn __print(text: ::std::fmt::Arguments<'_>, newline: bool, to_stderr: bool) 
     }
 }
 
-/// `true` if the output of explored executions is shown: they are replayed, or `--nocapture` asks for it. The arguments of
-/// a program are its own.
+/// `true` if the output of explored executions is shown: in a replay, or with `--nocapture`. The arguments of a program are
+/// not examined, because they are its own.
 fn shows_output() -> bool {
     static SHOWS: ::std::sync::OnceLock<bool> = ::std::sync::OnceLock::new();
     *SHOWS.get_or_init(|| {
@@ -314,7 +314,7 @@ macro_rules! eprintln {
 macro_rules! dbg {
     () => { $crate::eprintln!("[{}:{}:{}]", ::core::file!(), ::core::line!(), ::core::column!()) };
     ($value:expr $(,)?) => {
-        // As in std: temporary values in the expression live as long as the result is used.
+        // As in std, `match` keeps temporary values of the expression alive while the result is used.
         match $value {
             value => {
                 $crate::eprintln!(

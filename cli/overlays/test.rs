@@ -1,5 +1,5 @@
-//! `test`, with each test function explored: what the `main` of a test binary names, in stable Rust. Also explores the
-//! `main` of a program.
+//! A replacement for the crate `test` that explores each test function. It has the items that the `main` of a test binary
+//! names, in stable Rust. It also explores the `main` of a program.
 
 mod arguments;
 mod beginning;
@@ -32,14 +32,14 @@ pub enum TestFn {
 #[derive(Debug)]
 pub struct Bencher(());
 
-/// The end that a test must have.
+/// The way in which a test must end.
 #[derive(Clone, Copy, Debug)]
 pub enum ShouldPanic {
-    /// It must not.
+    /// It must not panic.
     No,
-    /// It must.
+    /// It must panic.
     Yes,
-    /// It must, with this in its message.
+    /// It must panic with this text in the message.
     YesWithMessage(&'static str),
 }
 
@@ -81,14 +81,14 @@ pub struct TestDescAndFn {
     pub testfn: TestFn,
 }
 
-/// Returns what a test function returned as a result.
+/// Converts the return value of a test function to a `Result`.
 pub fn assert_test_result<T: Outcome>(result: T) -> Result<(), String> {
     result.outcome()
 }
 
-/// The result of a test function.
+/// The return value of a test function.
 pub trait Outcome {
-    /// Returns its failure as text.
+    /// Converts it to a `Result` whose error describes the failure.
     fn outcome(self) -> Result<(), String>;
 }
 
@@ -152,7 +152,7 @@ fn lay_over_std() {
     }
 }
 
-/// As `test_main_static`, for crates in which a panic ends the process.
+/// Runs the tests as `test_main_static` does. Crates in which a panic aborts the process call this one.
 pub fn test_main_static_abort(tests: &[&TestDescAndFn]) {
     test_main_static(tests);
 }
@@ -167,7 +167,7 @@ fn trial(krate: &str, test: &TestDescAndFn) -> Option<Trial> {
     Some(trial.with_ignored_flag(desc.ignore))
 }
 
-/// Explores a test, one at a time: statics that have no look-alike are shared by all tests of the process.
+/// Explores a test. Tests run one at a time, because all tests of the process share the statics that have no look-alike.
 fn explore(program: &str, desc: TestDesc, body: fn() -> Result<(), String>) -> Result<(), Failed> {
     static ONE: Mutex<()> = Mutex::new(());
     let _alone = ONE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -180,7 +180,7 @@ fn explore(program: &str, desc: TestDesc, body: fn() -> Result<(), String>) -> R
         binary: noted("program").next(),
         is_in_suite: desc.test_type == TestType::IntegrationTest,
         file: desc.source_file,
-        // That is for one of the executions. Each of these has to.
+        // This setting asks for a panic in one of the executions; here each of them has to panic, which the body checks.
         should_panic: None,
         expected: &[],
         expects_finding: false,
@@ -203,10 +203,10 @@ fn explore(program: &str, desc: TestDesc, body: fn() -> Result<(), String>) -> R
     .map_err(Failed::from)
 }
 
-/// The lines that the compiler's wrapper has written about this binary.
+/// The lines that the compiler's wrapper wrote about this binary.
 static NOTES: OnceLock<String> = OnceLock::new();
 
-/// Returns the lines about this binary that begin with this word, without it.
+/// Returns the lines about this binary that begin with this word, without the word.
 fn noted(word: &str) -> impl Iterator<Item = &'static str> {
     let notes = NOTES.get_or_init(|| {
         let path = std::env::current_exe().map(|path| path.with_extension("intermezzo"));
@@ -215,7 +215,8 @@ fn noted(word: &str) -> impl Iterator<Item = &'static str> {
     notes.lines().filter_map(move |line| Some(line.strip_prefix(word)?.trim_start()))
 }
 
-/// Has the statics of the project's crates restored before each execution, if the compiler's wrapper has found them.
+/// Registers the statics of the project's crates, which are then restored before each execution. Does nothing if the
+/// compiler's wrapper did not find them.
 fn restore_statics() {
     let number = |text: &str| usize::from_str_radix(text, 16).ok();
     let range = |line: &str| {
@@ -225,7 +226,7 @@ fn restore_statics() {
     if noted("statics").next().is_some()
         && let Some(ranges) = noted("static ").map(range).collect::<Option<Vec<_>>>()
     {
-        // SAFETY: these are the statics of the tests, which run one after the other, and each on one worker.
+        // SAFETY: these are the statics of the tests, which run one after the other, each on one worker.
         let kept = unsafe { intermezzo::unmodified::keep_statics(ranges) };
         if let Err(reason) = kept {
             eprintln!("intermezzo: statics are not restored: {reason}");
@@ -233,12 +234,12 @@ fn restore_statics() {
     }
 }
 
-/// Has each execution begin in the directory and with the environment variables with which the process began.
+/// Makes each execution begin in the directory and with the environment variables with which the process began.
 fn restore_beginning() {
     let beginning = beginning::Beginning::of_process();
     let before = move || {
         beginning.restore_variables();
-        // A process that cannot return to its directory is not at its beginning.
+        // An execution in another directory would not begin as the process did.
         if let Err(trouble) = beginning.restore_directory() {
             eprintln!("intermezzo: {trouble}");
             std::process::exit(2);
@@ -247,7 +248,7 @@ fn restore_beginning() {
     intermezzo::unmodified::around_executions(Box::new(before), Box::new(|| ()));
 }
 
-/// Runs a test that says itself what is explored, because its crate uses intermezzo.
+/// Runs a test of a crate that uses intermezzo: the test itself says what is explored.
 fn run(should_panic: ShouldPanic, body: fn() -> Result<(), String>) -> Result<(), Failed> {
     match (should_panic, std::panic::catch_unwind(body)) {
         (No, Ok(result)) => result.map_err(Failed::from),
@@ -268,7 +269,7 @@ fn message(panicked: &(dyn std::any::Any + Send)) -> &str {
 /// Returns the reason why a test that should panic has failed, if it has.
 fn trouble(expected: ShouldPanic, ended: std::thread::Result<Result<(), String>>) -> Option<String> {
     let Err(panicked) = ended else {
-        return Some("the test did not panic, as it should".into());
+        return Some("the test did not panic, as it should have".into());
     };
     match expected {
         YesWithMessage(text) if !message(&*panicked).contains(text) => {
@@ -278,19 +279,19 @@ fn trouble(expected: ShouldPanic, ended: std::thread::Result<Result<(), String>>
     }
 }
 
-/// `true` if what tests print is shown.
+/// `true` if the output of tests is shown.
 fn shows_output() -> bool {
     std::env::args().any(|argument| argument == "--nocapture" || argument == "--no-capture")
 }
 
-/// `true` if the harness has begun a line with the name of the test that runs: with one thread it does.
+/// `true` if the harness has begun a line with the name of the running test. It does so with one thread.
 fn names_tests_first() -> bool {
     let threads = arguments::given().0.test_threads;
     let threads = threads.or_else(|| std::thread::available_parallelism().ok().map(usize::from));
     threads.is_none_or(|threads| threads == 1)
 }
 
-/// Returns a variable that cargo sets for tests.
+/// Returns the value of an environment variable, kept for the rest of the process.
 fn variable(name: &str) -> Option<&'static str> {
     Some(std::env::var(name).ok()?.leak())
 }
@@ -321,19 +322,19 @@ pub mod program {
 
     /// A program, as the compiler's wrapper knows it.
     pub struct Program {
-        /// The directory and the name of its package.
+        /// The directory of its package.
         pub package: &'static str,
-        /// See `package`.
+        /// The name of its package.
         pub package_name: &'static str,
-        /// `bin` or `example`, and its name.
+        /// `bin` or `example`.
         pub kind: &'static str,
-        /// See `kind`.
+        /// The name of its target.
         pub name: &'static str,
-        /// The file of its root, as the compiler names it, and the place of `main` there.
+        /// The file of its root module, as the compiler names it.
         pub file: &'static str,
-        /// See `file`.
+        /// The place of `main`.
         pub place: &'static str,
-        /// The file with what the wrapper has noted about it.
+        /// The file with the wrapper's notes about it.
         pub notes: &'static str,
     }
 
@@ -367,7 +368,7 @@ pub mod program {
         (code != ExitCode::SUCCESS).then(|| format!("returned {code:?}"))
     }
 
-    /// Explores a program, and ends the process. It exits as std does, so that what was printed without a newline is shown.
+    /// Explores a program, and ends the process. It exits as std does, so that output without a final newline is flushed.
     pub fn explore(program: Program, main: impl Fn() -> Option<String> + Send + Sync) -> ! {
         let _ = NOTES.set(std::fs::read_to_string(program.notes).unwrap_or_default());
         as_std_begins();
@@ -415,7 +416,7 @@ pub mod program {
         }
     }
 
-    /// Has each execution begin as the process did, and the commands that the user gives run before and after it.
+    /// Makes each execution begin as the process did, and runs the user's commands before and after it.
     fn set_up_and_tear_down(program: &str) {
         let beginning = Arc::new(Beginning::of_process());
         let [set_up, tear_down] = [("set-up", SET_UP), ("tear-down", TEAR_DOWN)].map(|(what, name)| {
@@ -433,7 +434,7 @@ pub mod program {
         };
         let after = move || {
             if let Err(trouble) = tear_down() {
-                // The execution may have failed: the search goes on, and tells what it found.
+                // The execution may have failed, too: the search continues, so that its findings are reported.
                 let mut first = FAILED_TEAR_DOWN.lock().unwrap_or_else(PoisonError::into_inner);
                 first.get_or_insert(trouble);
             }
@@ -441,7 +442,7 @@ pub mod program {
         unmodified::around_executions(Box::new(before), Box::new(after));
     }
 
-    /// Ends the process, because the program cannot be explored for this reason.
+    /// Ends the process with the reason why the program cannot be explored.
     fn refuse(program: &str, reason: &str) -> ! {
         intermezzo::settings::tell_refusal(program, reason);
         std::process::exit(2);
@@ -462,7 +463,7 @@ pub mod program {
         text: &'static str,
         /// The time after which it is ended.
         limit: Duration,
-        /// `true` once the user was told that it takes long.
+        /// `true` once the user was told that it is still running.
         is_told: AtomicBool,
     }
 
@@ -486,7 +487,7 @@ pub mod program {
                 Ok((Some(status), _)) if status.success() => return Ok(()),
                 Ok((Some(status), messages)) => format!("failed: {status}\n{messages}"),
                 Ok((None, messages)) => format!(
-                    "was ended, because it ran for longer than {} seconds: let it start what stays in the background \
+                    "was ended, because it ran for longer than {} seconds: start long-running processes in the background \
                      (`SERVER &`), or give it more time by `--command-limit`\n{messages}",
                     limit.as_secs_f64()
                 ),
@@ -506,10 +507,10 @@ pub mod program {
             if let Some(directory) = directory {
                 shell.current_dir(directory);
             }
-            // Ctrl-C ends the search, not the command.
+            // In a process group of its own, because Ctrl-C ends the search and not the command.
             #[cfg(unix)]
             std::os::unix::process::CommandExt::process_group(&mut shell, 0);
-            // The rest is for the program and its build.
+            // These variables are for the program and its build, not for the user's commands.
             for (name, _) in env::vars_os() {
                 let is_ours = name.to_str().is_some_and(|name| name.starts_with("INTERMEZZO_"));
                 let is_for_build = ["RUSTC_WRAPPER", "CARGO_TARGET_DIR", "CARGO_BUILD_BUILD_DIR"];
@@ -523,11 +524,11 @@ pub mod program {
             shell
         }
 
-        /// Runs it in this shell, and returns what it writes to stderr. That is in a file: a process that the command leaves
-        /// behind would keep a pipe open. Its status is `None` if it was ended.
+        /// Runs it in this shell. Returns its exit status, `None` if it was ended at its limit, and its messages on stderr.
+        /// These go to a file, because a process that the command leaves behind would keep a pipe open.
         fn run_with_messages(&self, mut shell: Command) -> io::Result<(Option<ExitStatus>, String)> {
             let path: PathBuf = env::temp_dir().join(format!("intermezzo-messages-{}", std::process::id()));
-            // A process that had the same number may have left one.
+            // An earlier process with the same id may have left one.
             let _ = fs::remove_file(&path);
             shell.stderr(File::create_new(&path)?);
             let status = shell.spawn().and_then(|child| self.wait(child));
@@ -570,11 +571,11 @@ pub mod program {
                 fn kill(process: i32, signal: i32) -> i32;
             }
             const SIGKILL: i32 = 9;
-            // SAFETY: no memory is concerned. The child leads the group, and the system keeps its number until the
-            // child is waited for.
+            // SAFETY: the call does not touch memory. The child leads the group, and the system does not reuse its number
+            // before the child is waited for.
             unsafe { kill(-(child.id() as i32), SIGKILL) };
         }
-        // An error says that it has ended by itself.
+        // An error means that the child has already ended.
         let _ = child.kill();
         let _ = child.wait();
     }
@@ -584,7 +585,7 @@ pub mod program {
 #[macro_export]
 macro_rules! explore_main {
     ($kind:literal, $name:literal, $file:literal, $place:literal, $notes:literal, $whole:literal) => {
-        // The compiler reads the text from elsewhere, and has to name the file for cargo.
+        // The compiler reads the source from another file. This makes it list the original as a dependency for cargo.
         const _: &[::core::primitive::u8] = ::core::include_bytes!($whole);
         const _: () = {
             #[unsafe(export_name = "main")]

@@ -35,7 +35,7 @@ Exit codes:
 With --json, stdout gets exactly one JSON value, or nothing if the command cannot be carried out.
 Problems are reported on stderr, as text, and so is progress, on a terminal only.";
 
-/// Finds the in-between moves that break concurrent Rust code
+/// Finds the interleavings that break concurrent Rust code
 #[derive(Parser, Debug)]
 #[command(name = "cargo-intermezzo", bin_name = "cargo intermezzo", version, after_help = EXIT_CODES)]
 pub(crate) struct Cli {
@@ -157,8 +157,9 @@ Exit code 3: nothing was explored.";
 
 /// Merges the reports of all shares of a search into one
 ///
-/// Each machine explores one share (`test --partition 3/8 --reports DIR`). This command reads their reports, checks that all
-/// shares of one search are there, and prints the verdict on the whole search. Coverage is full only if every share ended.
+/// Each machine explores one share (`test --partition 3/8 --reports DIR`). This command reads their reports, checks that
+/// all shares of one search are there, and prints the verdict on the whole search. Coverage is full only if every share
+/// ended.
 #[derive(Args, Debug)]
 #[command(after_help = MERGE_HELP)]
 pub(crate) struct MergeArgs {
@@ -182,7 +183,7 @@ Examples:
   cargo intermezzo test --strategy dfs --reduction dpor --partition 2/2 --reports shares/2
   cargo intermezzo merge shares
 
-Exit codes: those of `test`. 2: a share is missing, is there twice, or is of another search; or a file is no report.";
+Exit codes: those of `test`. 2: a share is missing, occurs twice, or belongs to another search; or a file is not a report.";
 
 /// The arguments of `cargo test`
 #[derive(Args, Debug)]
@@ -276,8 +277,8 @@ code.
 /// Shows a report as a page, or in a format of other tools
 ///
 /// The page is one file that needs no network: tasks as columns, time downwards, the happens-before order, the tasks
-/// that could continue at each step, the source. It shows everything in the report. Only recorded executions have all
-/// of that: `test --view`, `replay --view` and `corpus run --view` record them, and so does `test` with
+/// that could continue at each step, the source. It shows everything in the report, but only recorded executions contain
+/// all of this: `test --view`, `replay --view` and `corpus run --view` record them, and so does `test` with
 /// INTERMEZZO_RECORD=1.
 #[derive(Args, Debug)]
 #[command(after_help = VIEW_HELP)]
@@ -320,7 +321,7 @@ pub(crate) enum Format {
     Dot,
 }
 
-/// The choice whether a page is opened.
+/// The choice of opening the page in a browser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Open {
     /// In the browser
@@ -469,7 +470,7 @@ Formats:
   calls   [1] call push(a)  and  [1] return empty       # @object stack names the object
   json    intermezzo-history/1
 
-Exit codes: 0 linearizable, 1 not linearizable, 2 the file is no such history, 3 inconclusive.
+Exit codes: 0 linearizable, 1 not linearizable, 2 the file is not such a history, 3 inconclusive.
 
 JSON: { file, format, spec, operations, verdict: \"linearizable\" | \"not_linearizable\" | \"inconclusive\", checker,
 why?, longest?, stuck?, concerned? }, the last three arrays of operations.";
@@ -525,9 +526,10 @@ pub(crate) struct MonitorCheckArgs {
 }
 
 const CHECK_HELP: &str = "\
-Exit code 0: the monitor was loaded and handled every event. 1: the file is no such monitor. 2: there is no file.";
+Exit code 0: the monitor was loaded and handled every event. 1: it cannot be loaded, or it complains. 2: there is no file.";
 
-/// Returns the arguments as if the binary had been called by its own name: cargo puts the word `intermezzo` first.
+/// Returns the arguments as if the binary had been called by its own name, without the word `intermezzo` that cargo puts
+/// first.
 pub(crate) fn without_subcommand_word(args: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let mut args: Vec<OsString> = args.collect();
     if args.get(1).is_some_and(|word| word == "intermezzo") {
@@ -554,7 +556,7 @@ mod tests {
     }
 
     #[test]
-    fn the_word_that_cargo_puts_first_is_optional() {
+    fn the_subcommand_word_is_optional() {
         for words in [
             &["exe", "intermezzo", "corpus", "list"][..],
             &["exe", "corpus", "list"],

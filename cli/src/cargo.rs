@@ -20,7 +20,7 @@ pub(crate) fn workspace_root() -> Option<PathBuf> {
     Some(Path::new(manifest.trim_end()).parent()?.to_owned())
 }
 
-/// Makes a command that runs cargo. Programs that it builds are tested, so the facade may explore in them also with
+/// Returns a command that runs cargo. Programs that it builds are under test, so the facade may explore in them even with
 /// optimisation.
 pub(crate) fn command() -> Command {
     let mut cargo = Command::new(cargo_path());
@@ -28,7 +28,7 @@ pub(crate) fn command() -> Command {
     cargo
 }
 
-/// Returns the cargo that runs us, or else the one that is found.
+/// Returns the path of the cargo that runs this process, or else `cargo`, which is looked up in `PATH`.
 fn cargo_path() -> OsString {
     env::var_os("CARGO")
         .filter(|path| !path.is_empty())
@@ -61,7 +61,7 @@ const TARGETS: [&str; 10] = [
     "--all-targets",
 ];
 
-/// `true` if the argument chooses packages or targets: a user who gives one has chosen.
+/// `true` if the argument chooses packages or targets.
 pub(crate) fn chooses(argument: &OsStr) -> bool {
     PACKAGES.contains(&&*flag(argument)) || chooses_targets(argument)
 }
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_directory_of_the_builds_is_taken_out_of_the_arguments() {
+    fn the_target_directory_is_taken_out_of_the_arguments() {
         let of = |line: &str| {
             let arguments: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
             let directory = target_directory(&arguments).map(|given| given.into_string().unwrap());

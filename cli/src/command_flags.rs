@@ -1,4 +1,4 @@
-//! The flags of `test` that are settings of the command and not of tests. Their defaults are in `intermezzo.toml`.
+//! The flags of `test` that are settings of the command and not of tests. `intermezzo.toml` can set their defaults.
 
 use crate::cargo;
 use crate::problem::Problem;
@@ -62,7 +62,7 @@ impl<const OF_PROGRAM: bool> FromArgMatches for Given<OF_PROGRAM> {
 }
 
 impl ProgramFlags {
-    /// Returns the flags with which a test is explored like the program.
+    /// Returns the equivalent flags of `test`.
     pub(crate) fn of_test(self) -> CommandFlags {
         let all = CommandSetting::all().iter();
         let fixed = all.filter_map(|setting| Some((setting.name, setting.for_programs?.to_owned())));
@@ -86,7 +86,7 @@ impl CommandFlags {
         let mut settings = CommandSettings::default();
         let set = |settings: &mut CommandSettings, name: &str, value: &str| {
             let set = CommandSetting::named(name).and_then(|setting| setting.set(settings, value));
-            set.expect("it was checked when it was read");
+            set.expect("it was checked when it was parsed");
         };
         if let Some(config) = config {
             for given in &config.of_command {
@@ -100,7 +100,7 @@ impl CommandFlags {
         for (name, value) in &self.0 {
             set(&mut settings, name, value);
         }
-        // In the file `races` is for runs of unmodified code, so it may be there without `unmodified`.
+        // In the file, `races` applies to runs of unmodified code, so it may be set without `unmodified`.
         if settings.races && !settings.unmodified && self.0.iter().any(|(name, _)| *name == "races") {
             return Err(Problem::usage(
                 "`--races` watches the memory of unmodified code: give `--unmodified`, too",
@@ -144,7 +144,7 @@ mod tests {
 
     /// A program ignores the settings in the file that apply only to runs of tests.
     #[test]
-    fn a_program_is_no_run_of_tests() {
+    fn a_program_ignores_settings_for_tests() {
         let file = "[command]\nraces = true\nnextest = true\njunit = \"a.xml\"\nannotations = true\nallow_none = true\n";
         let expected = CommandSettings {
             unmodified: true,

@@ -25,7 +25,7 @@ pub(crate) enum Debugger {
 impl Debugger {
     /// Returns the line of a shell script that runs the command `"$@"` under the debugger.
     fn line(self) -> String {
-        // The watchdog asks a worker for its progress by this signal.
+        // The watchdog sends this signal to ask a worker for its progress.
         let gdb = format!(
             "-ex 'set confirm off' -ex 'set breakpoint pending on' -ex 'handle SIGURG nostop noprint pass' -ex 'break {STOP}'"
         );
@@ -55,7 +55,7 @@ impl Debugger {
             .is_some_and(|paths| env::split_paths(&paths).any(|path| path.join(self.name()).is_file()));
         if !is_there {
             return Err(Problem::usage(format!(
-                "there is no debugger `{}` here: install it, or leave `--debugger` out to have the stop printed",
+                "the debugger `{}` is not in PATH: install it, or leave out `--debugger` to have the stop printed",
                 self.name()
             )));
         }

@@ -10,7 +10,7 @@ pub(crate) enum Exit {
     Pass = 0,
     /// Something was found, a test failed, or a program of the corpus did not meet its expected verdict.
     Findings = 1,
-    /// The request cannot be carried out; another command line, or repairing the project's build, would help.
+    /// The request cannot be carried out; another command line or a repaired build would help.
     Usage = 2,
     /// There is no verdict: no execution was complete, a replay diverged, or nothing was explored.
     Inconclusive = 3,

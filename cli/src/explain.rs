@@ -70,7 +70,7 @@ fn explanation(kind: &FindingKind) -> ExplainJson {
     }
 }
 
-/// Returns what the kind is, why that is a finding, and what to do.
+/// Returns the meaning of the kind, why it is a finding, and what to do.
 fn words(kind: &FindingKind) -> (&'static str, &'static str, &'static str) {
     match kind {
         FindingKind::Assertion => (
@@ -184,7 +184,7 @@ fn words(kind: &FindingKind) -> (&'static str, &'static str, &'static str) {
             "Replace the `std` type that it waits for by intermezzo's, or raise the setting `hang` for a long computation \
              (for a whole execution, its member `execution`).",
         ),
-        kind => unreachable!("{kind} is no kind of intermezzo's own"),
+        kind => unreachable!("{kind} is not one of intermezzo's own kinds"),
     }
 }
 

@@ -1,4 +1,4 @@
-//! Files that commands write. Files of other programs are not overwritten.
+//! Files that commands write. Files that intermezzo did not write are not overwritten.
 
 use crate::problem::Problem;
 use serde::Deserialize;
@@ -58,7 +58,7 @@ pub(crate) fn check_may_write(path: &Path, kind: Kind) -> Result<(), Problem> {
     }
     let name = kind.name();
     Err(Problem::usage(format!(
-        "{path:?} exists and is no intermezzo {name}: it is left alone; give another path"
+        "{path:?} exists and is not an intermezzo {name}: it is left alone; give another path"
     )))
 }
 
@@ -68,7 +68,7 @@ pub(crate) fn check_may_write(path: &Path, kind: Kind) -> Result<(), Problem> {
 /// If the directory does not exist, or no file can be created in it.
 pub(crate) fn check_may_create(path: &Path) -> Result<(), Problem> {
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    // A file without a name, which disappears when it is closed.
+    // This file has no name, and disappears when it is closed.
     match tempfile::tempfile_in(directory.unwrap_or_else(|| Path::new("."))) {
         Ok(_) => Ok(()),
         Err(error) => Err(Problem::file(
@@ -102,8 +102,8 @@ mod tests {
         write(&path, Kind::Schedule, schedule).unwrap();
         write(&path, Kind::Schedule, schedule).unwrap();
         for (there, says) in [
-            (schedule, "no intermezzo report"),
-            ("", "no intermezzo report"),
+            (schedule, "not an intermezzo report"),
+            ("", "not an intermezzo report"),
             ("{}", "left alone"),
         ] {
             fs::write(&path, there).unwrap();

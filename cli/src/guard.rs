@@ -1,10 +1,10 @@
-//! The last line of defence against bugs of this program.
+//! Catches panics of this program, which are bugs in intermezzo.
 
 use crate::exit::Exit;
 use crate::output;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Runs the command. If it panics, a text after the panic's message says that this is a bug of intermezzo.
+/// Runs the command. If it panics, a text after the panic's message says that this is a bug in intermezzo.
 pub(crate) fn guarded(command: impl FnOnce() -> Exit) -> Exit {
     catch_unwind(AssertUnwindSafe(command)).unwrap_or_else(|_| {
         let arguments: Vec<String> = std::env::args_os().map(|arg| format!("{arg:?}")).collect();

@@ -96,7 +96,7 @@ pub(crate) fn merge(args: &MemoMergeArgs) -> Result<Exit, Problem> {
     let merged = StoredMemo::merge(&args.into, &args.files).map_err(refused)?;
     for file in &merged.left_out {
         output::complain(&format!(
-            "note: memos have different versions of {file}: iRoots of the later memo there are left out"
+            "note: the memos were made with different versions of {file}: the later memo's iRoots in it are left out"
         ));
     }
     output::text(&format!("{}: iRoots: {}\n", args.into.display(), merged.iroots))?;

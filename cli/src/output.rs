@@ -19,9 +19,9 @@ pub(crate) fn text(text: &str) -> Result<(), Problem> {
 pub(crate) fn raw(text: &str) -> Result<(), Problem> {
     let mut stdout = io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
-        // A closed pipe means that the reader has seen enough; the exit code still has the rest.
+        // A closed pipe means that the reader has seen enough; the exit code still gives the verdict.
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Problem::usage(format!(
-            "cannot write to stdout ({error}): give it room or another place"
+            "cannot write to stdout ({error}): make room, or redirect it elsewhere"
         ))),
         _ => Ok(()),
     }
@@ -64,7 +64,7 @@ pub(crate) fn beside((word, colour): (&str, AnsiColor), text: &str, style: &Text
     lines.replacen(word, &painted(word, colour), 1)
 }
 
-/// The width of the longest verdict and two spaces.
+/// The width of the longest verdict and two spaces: the column in which texts after a verdict begin.
 pub(crate) const BESIDE: usize = 14;
 
 /// Returns prose as lines. The first begins after `first` columns, the others in the column after the verdicts.
@@ -74,7 +74,7 @@ pub(crate) fn indented(text: &str, first: usize, style: &TextStyle) -> String {
     lines
 }
 
-/// Returns a command in that column, in the form that a shell reads.
+/// Returns a command in the column after the verdicts, in the form that a shell reads.
 pub(crate) fn command(command: &str, style: &TextStyle) -> String {
     let mut lines = lines::command(command, style.width, BESIDE).join("\n");
     lines.push('\n');
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn one_is_no_plural() {
+    fn only_one_is_singular() {
         assert_eq!([count(1, "test"), count(0, "test")], ["1 test", "0 tests"]);
     }
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
-/// A command that could not be carried out.
+/// The reason why a command could not be carried out, and the exit code.
 #[derive(Debug)]
 pub(crate) struct Problem {
     exit: Exit,
@@ -13,7 +13,7 @@ pub(crate) struct Problem {
 }
 
 impl Problem {
-    /// Creates the problem of a request that cannot be carried out, but a similar one can.
+    /// Creates the problem of a request that cannot be carried out as given.
     pub(crate) fn usage(message: impl Into<String>) -> Problem {
         Problem {
             exit: Exit::Usage,

@@ -8,10 +8,10 @@ use intermezzo::{self as imz, Explorer};
 use std::io::{self, IsTerminal};
 use std::time::Duration;
 
-/// Parts of the bar.
+/// The number of parts into which the bar is divided.
 const PARTS: u64 = 1_000;
 
-/// A longer remaining time is shown as endless.
+/// A longer remaining time is not shown.
 const LONGEST: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
 /// A progress line, which disappears when it is dropped. Empty if stderr is not a terminal.

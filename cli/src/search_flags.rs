@@ -1,4 +1,4 @@
-//! The flags that steer a search: one for each setting, made from its declaration and parsed by `Settings::set` alone.
+//! The flags that control a search: one for each setting, made from its declaration and parsed by `Settings::set` alone.
 
 use crate::problem::Problem;
 use clap::error::Error;
@@ -7,7 +7,7 @@ use intermezzo::settings::{Group, Setting};
 use intermezzo::{Reduction, Settings, StrategyKind, Verbosity};
 use std::time::Duration;
 
-/// Flags for the level of detail, beside `--detail`.
+/// Flags for the level of detail, in addition to `--detail`.
 const SHORT_DETAIL: [(&str, &str); 2] = [
     (
         "quiet",
@@ -58,7 +58,8 @@ fn arg(setting: &'static Setting) -> Arg {
     }
 }
 
-/// Lets a flag that is on or off stand without a value, and lets the parser of a number see a negative one.
+/// Makes the value of an on/off flag optional. Lets a negative number through, so that the setting's own parser refuses it
+/// with its message.
 pub(crate) fn with_or_without_value(arg: Arg, placeholder: &str) -> Arg {
     match placeholder {
         "BOOL" | "BOOL|LIST" => arg
@@ -70,10 +71,10 @@ pub(crate) fn with_or_without_value(arg: Arg, placeholder: &str) -> Arg {
     }
 }
 
-/// Returns the help for a setting: its meaning, and its values where they are few and the placeholder does not tell them.
+/// Returns the help for a setting: its meaning, and its values if they are few and not evident from the placeholder.
 fn help(setting: &Setting) -> String {
     let Setting { help, accepts, .. } = setting;
-    // Members, and examples, are for the long help.
+    // Members and examples are only in the long help.
     let values = accepts.split("; ").next().unwrap_or_default();
     if SELF_EVIDENT.contains(&values) || values.len() > SHORT {
         return help.to_string();
@@ -89,13 +90,13 @@ fn long_help(setting: &Setting) -> String {
     }
 }
 
-/// Values that the placeholder tells.
+/// Descriptions of values that are evident from the placeholder.
 const SELF_EVIDENT: [&str; 4] = ["a number", "seconds", "bytes", "`true` or `false`"];
 
 /// The greatest length of a list of values that is shown in a line of help.
 const SHORT: usize = 70;
 
-/// Returns a flag that there is not, which is refused with what to give instead.
+/// Returns a hidden flag for the former name of a setting. Its parser refuses it, and names the replacement.
 fn former((name, instead): (&'static str, String)) -> Arg {
     Arg::new(name)
         .long(flag(name)[2..].to_owned())
@@ -105,7 +106,7 @@ fn former((name, instead): (&'static str, String)) -> Arg {
         .default_missing_value("")
         .value_parser(move |_: &str| {
             Err::<String, _>(format!(
-                "there is no such flag: {instead} (one of cargo's with this name goes between two `--`)"
+                "there is no such flag: {instead} (a flag of cargo's with this name goes between two `--`)"
             ))
         })
 }
@@ -162,7 +163,7 @@ impl<const OF_REPLAYS: bool> Flags<OF_REPLAYS> {
         }
     }
 
-    /// Returns the detail of tests under these settings, where only the command line and the environment count.
+    /// Returns the level of detail, for which only these flags and the environment count.
     pub(crate) fn detail(&self) -> Result<Verbosity, Problem> {
         let mut settings = Settings::default();
         settings
@@ -174,7 +175,7 @@ impl<const OF_REPLAYS: bool> Flags<OF_REPLAYS> {
 }
 
 impl SearchFlags {
-    /// Returns the same flags, for a process that may run in another directory.
+    /// Returns the same flags with absolute paths, for a process that may run in another directory.
     pub(crate) fn wherever_run(mut self) -> SearchFlags {
         let mut settings = Settings::default();
         for (name, value) in &mut self.0 {
@@ -188,20 +189,20 @@ impl SearchFlags {
         self
     }
 
-    /// Returns the settings of a search for which only these flags count.
+    /// Returns the default settings overridden by these flags alone.
     pub(crate) fn alone(&self) -> Settings {
         let mut settings = Settings::default();
         self.apply(&mut settings);
         settings
     }
 
-    /// Checks that some test could be explored with these flags. They override its settings, and may contradict each
-    /// other whatever the others are.
+    /// Checks that some test could be explored with these flags. They override the test's settings, and may contradict each
+    /// other whatever its other settings are.
     pub(crate) fn check(&self) -> Result<(), Problem> {
         let given: Vec<&str> = self.0.iter().map(|(name, _)| *name).collect();
         let mut settings = Settings::default();
         let mut first = None;
-        // The settings that decide whether others go together, if no flag has set them.
+        // These settings decide which others can be combined, so every value is tried if no flag has set them.
         for (_, strategy) in &StrategyKind::ALL {
             for (_, reduction) in Reduction::ALL {
                 for preemptions in [None, Some(0)] {
@@ -232,17 +233,17 @@ impl SearchFlags {
     }
 }
 
-/// Parses a time that is no setting: seconds, also parts of them.
+/// Parses a time that is not a setting: seconds, with or without a fraction.
 pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     let seconds = text.parse::<f64>().ok().filter(|seconds| *seconds >= 0.0);
     let time = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    time.ok_or_else(|| format!("`{text}` is no time: give a number of seconds, as in 2.5"))
+    time.ok_or_else(|| format!("`{text}` is not a time: give a number of seconds, as in 2.5"))
 }
 
 /// Returns the flag of a setting: `--keep-going` of `keep_going`.
 pub(crate) fn flag(setting: &str) -> String {
     match setting {
-        // One at a time.
+        // The flag adds one monitor at a time.
         "monitors" => "--monitor".into(),
         _ => format!("--{}", setting.replace('_', "-")),
     }
@@ -313,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn how_much_is_told_has_short_flags() {
+    fn the_level_of_detail_has_short_flags() {
         for (flags, given) in [
             (&["--quiet"][..], Some("quiet")),
             (&["--verbose"], Some("verbose")),
@@ -369,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_names_the_flag() {
+    fn errors_name_the_flag() {
         for (flags, says) in [
             (
                 ["--preemptions", "-1"],

@@ -1,4 +1,4 @@
-//! Loops that wait: explored without a bound, and distinguished from loops that end by themselves.
+//! Waiting loops are explored without a bound, and distinguished from loops that end by themselves.
 
 use intermezzo_explorer::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use intermezzo_explorer::sync::{Condvar, Mutex};
@@ -217,7 +217,7 @@ fn bounded_spins_keep_their_outcomes() {
     }
 }
 
-/// Waits for 1: looks twice, yields each time, and begins again. Returns the number of the look that found it.
+/// Waits for 1: checks twice, yields after each check, and begins again. Returns the number of the check that found it.
 fn wait_in_bursts(x: &AtomicUsize) -> usize {
     loop {
         for look in 0..2 {
@@ -230,9 +230,9 @@ fn wait_in_bursts(x: &AtomicUsize) -> usize {
     }
 }
 
-/// A loop that is back where it was some yields ago only waits, and any of its looks may be the last.
+/// A loop that has returned to its state of some yields ago only waits, and any of its checks may be the last.
 #[test]
-fn bursts_of_looks_are_parked() {
+fn bursts_of_checks_are_parked() {
     let seen = StdMutex::new(BTreeSet::new());
     let report = Explorer::new()
         .set("spin_loops", format!("fair_yields={}", u32::MAX))
@@ -292,7 +292,7 @@ fn a_back_off_grows_and_saturates() {
 
 /// Something other than a variable may end a loop: here it is a deadline.
 #[test]
-fn a_loop_that_looks_at_the_clock_is_not_parked() {
+fn a_loop_that_reads_the_clock_is_not_parked() {
     use intermezzo_explorer::time::Instant;
     let seen = StdMutex::new(BTreeSet::new());
     let report = Explorer::new().set("spin_loops", "fair_yields=100").explore(|| {
@@ -341,7 +341,7 @@ fn for_ever() {
 }
 
 #[test]
-fn what_nobody_sets_is_a_livelock() {
+fn a_wait_for_a_flag_that_is_never_set_is_a_livelock() {
     let report = waits_for_ever();
     assert_eq!(kind(&report), "livelock");
     let found = &report.findings()[0];
@@ -380,7 +380,7 @@ fn parks_are_replayed() {
     }
 }
 
-/// Its end depends on memory that is not compared. It is seen once no other task can continue.
+/// The end of the loop depends on memory that is not compared. It is found once no other task can continue.
 #[test]
 fn a_loop_bounded_by_the_heap_still_ends() {
     /// Counts in the heap, where the count leaves no trace on the stack.
@@ -420,7 +420,7 @@ fn litter(value: usize) {
     black_box(&[value; 2048]);
 }
 
-/// Waits. A slot of the stack has what was there before, until it is written in the second round.
+/// Waits. A slot of the stack keeps its earlier contents until it is written in the second round.
 #[inline(never)]
 fn wait_with_a_slot(flag: &AtomicUsize) {
     let mut slot = MaybeUninit::<[usize; 16]>::uninit();
@@ -430,9 +430,9 @@ fn wait_with_a_slot(flag: &AtomicUsize) {
     }
 }
 
-/// The contents that a task leaves on its stack do not decide when the next one that runs there is parked.
+/// The contents that a task leaves on its stack do not affect when the next task on that stack is parked.
 #[test]
-fn stacks_have_nothing_of_earlier_executions() {
+fn contents_of_stacks_do_not_affect_later_executions() {
     let explore = |jobs, left: fn(usize) -> usize| {
         let executions = StdAtomicUsize::new(0);
         let report = Explorer::new().jobs(jobs).explore(|| {
@@ -459,7 +459,7 @@ fn stacks_have_nothing_of_earlier_executions() {
     }
 }
 
-/// Explores with every search that must agree.
+/// Explores with every search. Their results must agree.
 fn by_each(test: impl Fn() + Send + Sync) -> Vec<Report> {
     let mut explorers = vec![Explorer::new().strategy(Strategy::auto())];
     for (_, reduction) in Reduction::ALL {
@@ -503,7 +503,7 @@ fn a_wait_on_a_condition_variable_changes_its_mutex() {
 /// After a loop that ends because of memory that is not compared, all orders of what follows are run. A failure that
 /// depends on them is found by every search.
 #[test]
-fn what_follows_a_loop_that_counts_is_explored() {
+fn steps_after_a_loop_that_counts_are_explored() {
     let test = |fails: bool| {
         by_each(move || {
             let (flag, count) = (AtomicUsize::new(0), Box::new(StdAtomicUsize::new(0)));

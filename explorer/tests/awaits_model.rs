@@ -1,10 +1,10 @@
-//! Random programs with waiting loops, against a model that runs every round of every loop. Both have the same
+//! Compares random programs with waiting loops with a model that runs every round of every loop. Both have the same
 //! outcomes, and a livelock in the same programs.
 
 #[path = "awaits_model/programs.rs"]
 mod programs;
 
-/// The types that the programs are on.
+/// The types that the programs use.
 mod alike {
     pub(super) use intermezzo_explorer::sync::atomic::AtomicUsize;
     pub(super) use intermezzo_explorer::{hint, thread};
@@ -53,7 +53,7 @@ fn explored_and_counted(
 /// Explores the program with this explorer. Returns its outcomes and the report.
 fn explored_by(explorer: Explorer, program: &Program, order: Order) -> (Shown, Report) {
     let outcomes = Mutex::new(BTreeSet::new());
-    // Fairness would leave out steps of a task that never gets past its loop. That is not compared here.
+    // Without fairness, which would leave out steps of a task that never leaves its loop.
     let explorer = explorer
         .set("spin_loops", format!("fair_yields={}", u32::MAX))
         .keep_going(true)
@@ -125,7 +125,7 @@ fn outcomes_of_ordinary_loops_are_those_of_the_model() {
     }
 }
 
-/// Loops that read old values, too.
+/// The loops may also read old values.
 #[test]
 fn reductions_leave_no_outcome_of_stale_reads_out() {
     let programs = std::env::var("AWAITING_PROGRAMS").map_or(PROGRAMS, |n| n.parse().unwrap());
@@ -194,9 +194,9 @@ fn outcomes_and_traces_with_loops_assumed_to_wait() {
     );
 }
 
-/// Here a change has to come in the middle of a round that would fail without it.
+/// Another task's change must come in the middle of a round that would fail without it.
 #[test]
-fn rounds_that_would_be_in_vain_are_gone_on_with_later() {
+fn failed_rounds_can_be_continued_after_a_change() {
     for stores in [
         vec![Line::Store(0, 1), Line::Store(1, 2)],
         vec![Line::Store(0, 2), Line::Store(0, 1), Line::Store(1, 2)],

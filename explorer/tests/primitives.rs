@@ -1,4 +1,4 @@
-//! Synchronisation primitives of the test's own, and schedule points that it announces.
+//! Synchronisation primitives of the test's own, and schedule points that the test announces.
 
 use intermezzo_explorer::primitive::{Primitive, State};
 use intermezzo_explorer::sync::atomic::AtomicUsize;
@@ -52,7 +52,7 @@ fn explorer() -> Explorer {
     Explorer::new().environment(Environment::calm())
 }
 
-/// Returns the results of all executions, which are the same by every search. Asserts the number of traces.
+/// Returns the results of all executions, which are the same with every search. Asserts the number of traces.
 fn seen<T: Ord + Clone + std::fmt::Debug + Send>(
     traces: u64,
     test: impl Fn() -> T + Send + Sync,
@@ -91,8 +91,8 @@ fn only_finding(report: &Report) -> String {
 }
 
 #[test]
-fn a_lock_of_ones_own_excludes_others_and_has_the_executions_of_a_lock() {
-    // As many orders as there are for a mutex: which of three comes first, second and third.
+fn a_lock_made_of_a_primitive_excludes_and_has_the_executions_of_a_lock() {
+    // As many orders as for a mutex: any of the three may come first, second and third.
     let seen = seen(6, || {
         let (lock, order) = (Lock::new(), Plain::new(Vec::new()));
         thread::scope(|scope| {
@@ -133,7 +133,7 @@ struct Number(u8);
 impl State for Number {}
 
 #[test]
-fn who_keeps_a_lock_of_ones_own_makes_others_wait_for_ever() {
+fn a_lock_that_is_not_released_makes_others_wait_for_ever() {
     let report = explorer().explore(|| {
         let lock = Arc::new(Lock::new());
         name(&lock.0, "gatekeeper");
@@ -184,7 +184,7 @@ fn a_static_is_fresh_in_every_execution() {
 }
 
 #[test]
-fn an_operation_that_panics_has_happened_all_the_same() {
+fn an_operation_that_panics_still_has_its_effect() {
     let seen = seen(2, || {
         let lock = Lock::new();
         thread::scope(|scope| {
@@ -196,7 +196,7 @@ fn an_operation_that_panics_has_happened_all_the_same() {
             });
             let held = lock.0.read(SeqCst, |held| held.0);
             assert!(task.join().is_err());
-            // It is held, so its gate is closed.
+            // The lock is held, so its gate is closed.
             assert!(!lock.lock_within(Duration::from_millis(1)));
             held
         })
@@ -206,7 +206,7 @@ fn an_operation_that_panics_has_happened_all_the_same() {
 
 #[test]
 fn operations_inside_of_an_operation_are_refused() {
-    // Another task needs the same primitive meanwhile, or none does.
+    // Another task needs the same primitive at the same time, or none does.
     for others in [0, 1] {
         let report = explorer().keep_going(true).explore(move || {
             let (lock, other) = (Lock::new(), Mutex::new(0));
@@ -254,7 +254,7 @@ fn it_works_outside_of_explorations_and_with_uncontrolled_threads() {
 }
 
 #[test]
-fn what_waits_when_the_execution_ends_is_cleared_away() {
+fn tasks_that_wait_at_the_end_are_unwound() {
     struct Unlocks(Arc<Lock>);
     impl Drop for Unlocks {
         fn drop(&mut self) {
@@ -299,7 +299,7 @@ fn announced_points_are_tried_in_every_order() {
 }
 
 #[test]
-fn announced_points_are_told_as_such() {
+fn announced_points_are_reported_as_such() {
     let report = explorer().explore(|| {
         let seen = Arc::new(Unseen::new(0));
         let theirs = seen.clone();
@@ -317,7 +317,7 @@ fn announced_points_are_told_as_such() {
 
 #[test]
 fn quiet_is_when_each_other_task_has_ended_or_waits() {
-    // The receiver has had all there is, and waits for more. Nothing else of it is to be seen afterwards.
+    // The receiver has received all messages, and waits for more. No later step of it can be observed.
     let seen = seen_by_caching(|| {
         let (sender, receiver) = channel();
         let sum = std::sync::Arc::new(Unseen::new(0));
@@ -342,7 +342,7 @@ fn quiet_is_when_each_other_task_has_ended_or_waits() {
 }
 
 #[test]
-fn tasks_that_wait_for_quiet_go_on_together_in_any_order() {
+fn tasks_that_wait_for_quiet_continue_together_in_any_order() {
     let seen = seen_by_caching(|| {
         let order = Arc::new(Plain::new(Vec::new()));
         let tasks = [1, 2].map(|task| {
@@ -355,7 +355,7 @@ fn tasks_that_wait_for_quiet_go_on_together_in_any_order() {
             })
         });
         let lengths = tasks.map(|task| task.join().unwrap());
-        // Both had passed the first when either passes the second.
+        // Both have passed the first wait when either passes the second.
         assert_eq!(lengths, [2, 2]);
         order.lock().unwrap().clone()
     });
@@ -401,7 +401,7 @@ fn a_reduction_that_gives_way_for_quiet_says_so() {
 }
 
 #[test]
-fn what_is_left_of_a_wait_for_quiet_is_cleared_away() {
+fn an_unfinished_wait_for_quiet_is_unwound() {
     for forgotten_bytes in [0, 1 << 20] {
         let report = explorer()
             .set("stack", format!("forgotten={forgotten_bytes}"))
@@ -417,7 +417,7 @@ fn what_is_left_of_a_wait_for_quiet_is_cleared_away() {
     }
 }
 
-/// Returns the results of all executions, which are the same with every operation a schedule point and by every search.
+/// Returns the results of all executions, which are the same with every search, and if every operation is a schedule point.
 fn seen_by_caching<T: Ord + Clone + std::fmt::Debug + Send>(
     test: impl Fn() -> T + Send + Sync,
 ) -> BTreeSet<T> {

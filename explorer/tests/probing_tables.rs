@@ -1,5 +1,5 @@
-//! Wakeup trees against source sets and caching, on random programs whose tasks probe a table. The variables that come
-//! into use, their order, and the next operation of a task depend on the schedule. The programs are too large for a
+//! Compares wakeup trees with source sets and caching, on random programs whose tasks probe a table. The variables that
+//! come into use, their order, and the next operation of a task depend on the schedule. The programs are too large for a
 //! search without reduction, with more tasks and more variables than those of `reductions`.
 //!
 //! `EXPLORED_PROGRAMS` sets the number of programs, `EXPLORED_SEED` the seed.
@@ -45,7 +45,7 @@ impl Program {
     fn draw(rng: &mut Xoshiro256PlusPlus) -> Program {
         let tasks: usize = rng.random_range(3..7);
         let slots = rng.random_range(6..12);
-        // Near each other, so that the tasks interact.
+        // The slots are near each other, so that the tasks interact.
         let near = rng.random_range(1..=slots);
         let op = |rng: &mut Xoshiro256PlusPlus| match rng.random_range(0..12) {
             0 | 1 => Free(rng.random_range(0..near)),
@@ -127,7 +127,7 @@ fn canonical(mut deeds: Vec<Deed>) -> Vec<Deed> {
     for reads in deeds.chunk_by_mut(|a, b| a.0 == b.0 && !a.3 && !b.3) {
         reads.sort_by_key(|&(_, task, ..)| task);
     }
-    // The number among all accesses differs from one order to another.
+    // The position among all accesses differs from one order to another.
     deeds.iter_mut().for_each(|deed| deed.2 = 0);
     deeds
 }
@@ -228,7 +228,7 @@ fn variable(name: &str) -> Option<u64> {
 
 #[test]
 #[allow(clippy::print_stdout, reason = "figures for whoever runs the test by hand")]
-fn wakeup_trees_come_to_all_traces_of_random_tables() {
+fn wakeup_trees_find_all_traces_of_random_tables() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(variable("EXPLORED_SEED").unwrap_or(SEED));
     let programs = variable("EXPLORED_PROGRAMS").unwrap_or(PROGRAMS);
     let compared: Vec<bool> = (0..programs)
@@ -246,8 +246,8 @@ fn wakeup_trees_come_to_all_traces_of_random_tables() {
     );
 }
 
-/// The continuation after a failure is not known: each search has to reach everything that others of the same tasks
-/// show.
+/// The execution would continue in an unknown way after a failure, so each search must find the traces with a failure
+/// itself.
 #[test]
 fn failures_lose_no_traces_of_random_tables() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(variable("EXPLORED_SEED").unwrap_or(SEED));
@@ -259,7 +259,7 @@ fn failures_lose_no_traces_of_random_tables() {
 
 /// Each program lost a trace when one part of the algorithm was left out, or something was assumed.
 #[test]
-fn wakeup_trees_come_to_all_traces_of_hard_tables() {
+fn wakeup_trees_find_all_traces_of_hard_tables() {
     let program = |slots, known, tasks: &[&[Op]]| Program {
         slots,
         known,

@@ -1,4 +1,4 @@
-//! Recordings: their contents, the nearest passing execution, and that they are the same each time.
+//! Recordings: their contents, the nearest passing execution, and their determinism.
 
 use intermezzo_explorer::recording::{RECORDING_FORMAT, Recorded, Recording};
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -148,7 +148,7 @@ fn the_nearest_pass_passes_and_replays() {
 }
 
 #[test]
-fn a_deadlock_says_who_waits_for_what() {
+fn a_deadlock_names_tasks_and_their_objects() {
     let (report, recorded) = recorded(deadlock);
     let FindingDetail::Blocked { waiting, .. } = &report.findings()[0].detail else {
         panic!("{report}")
@@ -177,7 +177,7 @@ fn recordings_are_the_same_each_time_and_in_json() {
 
 /// An execution without choices has no other execution near it.
 #[test]
-fn where_everything_fails_there_is_no_nearest_pass() {
+fn there_is_no_nearest_pass_if_everything_fails() {
     let (_, recorded) = recorded(|| panic!("always"));
     assert!(recorded.execution.is_some() && recorded.nearest_pass.is_none());
     assert!(
@@ -198,7 +198,7 @@ fn crashes() {
     });
 }
 
-/// No further execution may run in the process that found the crash. A replay is recorded while it crashes.
+/// No further execution can run in the process that found the crash. A replay is recorded while it crashes.
 #[test]
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 fn a_crash_is_recorded_by_its_replay() {

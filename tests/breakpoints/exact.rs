@@ -109,7 +109,7 @@ fn nothing_is_stuck_because_of_a_breakpoint() {
 }
 
 #[test]
-fn a_first_that_needs_what_the_second_holds_does_not_keep_it_waiting() {
+fn a_first_task_that_needs_the_seconds_lock_does_not_deadlock() {
     let (_, report) = outcomes("held", || {
         let lock = Mutex::new(0);
         thread::scope(|s| {
@@ -132,9 +132,9 @@ fn a_first_that_needs_what_the_second_holds_does_not_keep_it_waiting() {
     );
 }
 
-/// Time passes before any task times out, and waiting loops do not hold it up.
+/// Virtual time passes before a task at a breakpoint times out, and waiting loops do not prevent that.
 #[test]
-fn sleepers_and_spinners_come_to_their_places() {
+fn tasks_that_sleep_or_spin_reach_their_places() {
     let (outcomes, _) = outcomes("late", || {
         let go = AtomicUsize::new(0);
         let hit = AtomicUsize::new(0);
@@ -160,7 +160,7 @@ fn sleepers_and_spinners_come_to_their_places() {
 }
 
 #[test]
-fn a_spinner_that_waits_for_who_is_parked_ends_its_wait() {
+fn a_loop_that_waits_for_a_task_at_a_breakpoint_ends_its_wait() {
     for awaits in [true, false] {
         let report = Explorer::new()
             .set("spin_loops", if awaits { "park" } else { "run" })
@@ -185,7 +185,7 @@ fn a_spinner_that_waits_for_who_is_parked_ends_its_wait() {
 }
 
 #[test]
-fn predicates_and_held_locks_decide_who_meets() {
+fn predicates_and_held_locks_decide_which_tasks_meet() {
     let body = |with_lock: bool| {
         move || {
             let table = Mutex::new(());
@@ -268,7 +268,7 @@ fn three_locks_in_a_circle() {
 
 /// A breakpoint that no task reaches may be misspelled: the report says so, and claims less than every schedule.
 #[test]
-fn a_breakpoint_that_is_not_there_is_told_of() {
+fn a_breakpoint_that_is_not_reached_is_reported() {
     let (_, report) = outcomes("odrer", two_writes);
     let note = "breakpoint `odrer`: no task came to it";
     assert!(
@@ -328,7 +328,7 @@ fn a_predicate_may_panic() {
 
 #[test]
 fn a_loop_that_waits_for_a_task_at_a_breakpoint_does_not_keep_it_there() {
-    // Each round locks and unlocks, so no one knows that it changes nothing.
+    // Each round locks and unlocks, so it is not recognised as a round without effect.
     let (seen, report) = outcomes("alone", || {
         let done = Mutex::new(false);
         thread::scope(|s| {

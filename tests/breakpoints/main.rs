@@ -10,7 +10,7 @@ mod bugs;
 mod exact;
 mod method_one;
 
-/// The names against which the bugs are written.
+/// The names that the bugs import.
 mod facade {
     pub(crate) use intermezzo::{breakpoint, sync, thread};
 }
@@ -100,7 +100,7 @@ fn a_schedule_replays_with_its_breakpoints_byte_for_byte() {
         let token = finding.schedule.token();
         let schedule = intermezzo::Schedule::parse(&token).unwrap();
         assert_eq!(schedule, finding.schedule);
-        // Armed by the schedule, whatever the settings say.
+        // The schedule arms the breakpoint, whatever the settings say.
         let replayed = Explorer::new()
             .program(bug.name)
             .breakpoints(armed("something-else"))
@@ -112,7 +112,7 @@ fn a_schedule_replays_with_its_breakpoints_byte_for_byte() {
 }
 
 #[test]
-fn several_workers_say_the_same() {
+fn several_workers_have_the_same_results() {
     for bug in &BUGS {
         let explore = |jobs| {
             let explorer = Explorer::new().program(bug.name).environment(Environment::calm());

@@ -9,10 +9,10 @@ pub(crate) fn write(file: &Path, text: &str) {
     fs::write(file, text).unwrap();
 }
 
-/// Makes a new project with this in its manifest, and with the versions and the profiles of the workspace. Nothing is
+/// Makes a new project with this text in its manifest, and with the versions and profiles of the workspace. Nothing is
 /// optimised: that takes longer than the few executions that it would make faster.
 ///
-/// It is always at the same place: elsewhere, cargo would build into other files of the target directory each time, and
+/// It is always at the same place. Otherwise cargo would build into other files of the target directory each time, and
 /// these would pile up.
 pub(crate) fn project(workspace: &Path, place: &Path, name: &str, manifest: &str) -> PathBuf {
     let project = place.join(name);

@@ -1,5 +1,5 @@
-//! Monitors that continue from the execution before report the same as monitors that start over, and as monitors that
-//! receive each access by itself: execution by execution, for all strategies.
+//! Monitors that continue from the previous execution report the same as monitors that start over, and as monitors that
+//! receive each access separately: execution by execution, for all strategies.
 
 use crate::noting::Overheard;
 use crate::program::{Draw, Program};
@@ -15,7 +15,7 @@ use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::sync::{Arc, Mutex};
 
-/// The number of random programs of each sort; each is explored with all of `SEARCHES`.
+/// The number of random programs of each kind. Each is explored with all of `SEARCHES`.
 const PROGRAMS: u64 = if cfg!(debug_assertions) { 5 } else { 50 };
 
 /// The settings that decide which executions are run.
@@ -42,13 +42,13 @@ const SEARCHES: [&[(&str, &str)]; 16] = [
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
     executions: u64,
-    /// The executions in which there was something to continue from, and those with a report.
+    /// The executions that could continue from the previous one, and those with a report.
     went_on: u64,
     reporting: u64,
     wrong: Vec<String>,
 }
 
-/// The engine as it was after a number of visible operations; reports are collected.
+/// The state of the engine after a number of visible operations. Reports are collected.
 struct Then<'a, 'b>(Overheard<'a, 'b>, usize);
 
 impl Host for Then<'_, '_> {
@@ -90,7 +90,7 @@ impl Host for Then<'_, '_> {
     }
 }
 
-/// A monitor that continues, and for each execution one that starts over, and one that receives each access by itself.
+/// A monitor that continues, and for each execution one that starts over and one that receives each access separately.
 struct Three<M> {
     make: fn() -> M,
     going_on: M,
@@ -98,7 +98,7 @@ struct Three<M> {
     one_by_one: M,
     /// The reports of the monitor that continues, and of the others.
     reports: [Vec<MonitorFinding>; 3],
-    /// The execution before, and the memory events of the current one.
+    /// The previous execution, and the memory events of the current one.
     before: (Vec<MemoryEvent>, Vec<SyncVarAccess>),
     told: Vec<MemoryEvent>,
     /// The number of calls, and `true` if the last was divided.
@@ -172,7 +172,7 @@ impl<M: Monitor> Monitor for Three<M> {
         self.told.extend_from_slice(memory);
         let [going_on, afresh, _] = &mut self.reports;
         self.executions += 1;
-        // Now and then in two calls, as if there were more than fits into one.
+        // Sometimes in two calls, as if there were more events than fit into one.
         let cut = self.executions * 7 % (memory.len() + 1);
         let same = if std::mem::take(&mut self.was_cut) {
             0
@@ -266,7 +266,7 @@ pub(crate) fn compare_in(
 
 #[test]
 #[expect(clippy::print_stdout, reason = "the harness shows it when asked to")]
-fn monitors_that_go_on_report_the_same() {
+fn monitors_that_continue_report_the_same() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(SEED);
     let seen = Arc::new(Mutex::new(Seen::default()));
     let mut programs: Vec<Program> = Vec::new();

@@ -1,4 +1,4 @@
-//! Memory that tasks share, and dozens of places in the source: each access of a program has its own.
+//! Memory that tasks share, and dozens of places in the source, so that each access of a program has its own.
 
 use intermezzo::cell::{ByPointer, UnsafeCell};
 use intermezzo::ptr;
@@ -53,9 +53,9 @@ impl Racy {
         unsafe { &*self.0.get() }
     }
 
-    /// Writes the present value, plainly, at the place with this number.
+    /// Writes the current value, plainly, at the place with this number.
     pub(crate) fn write_plainly(&self, slot: usize) {
-        // SAFETY: it lives for this call, in which no other task runs.
+        // SAFETY: the reference lives for this call, in which no other task runs.
         WRITES_OF_ATOMIC[slot](unsafe { &mut *self.0.get() });
     }
 
@@ -65,22 +65,22 @@ impl Racy {
         READS_OF_ATOMIC[slot](unsafe { &mut *self.0.get() });
     }
 
-    /// Loads, at the only place for that.
+    /// Loads, at the only place for loads.
     pub(crate) fn load(&self, order: Ordering) -> u8 {
         LOADS(self.get(), order)
     }
 
-    /// Stores, at the only place for that.
+    /// Stores, at the only place for stores.
     pub(crate) fn store(&self, value: u8, order: Ordering) {
         STORES(self.get(), value, order);
     }
 
-    /// Adds 1, at the only place for that.
+    /// Adds 1, at the only place for additions.
     pub(crate) fn add(&self, order: Ordering) -> u8 {
         ADDS(self.get(), order)
     }
 
-    /// Exchanges 1 for 2, at the only place for that.
+    /// Replaces 1 by 2, at the only place for exchanges.
     pub(crate) fn exchange(&self, success: Ordering, failure: Ordering) -> Result<u8, u8> {
         EXCHANGES(self.get(), success, failure)
     }
@@ -104,7 +104,7 @@ pub(crate) fn slot_of(line: usize) -> usize {
     ];
     let below = belows.into_iter().filter(|below| (*below as usize) < line).max();
     match below {
-        // The line of the list itself is between.
+        // The line of the list itself is in between.
         Some(below) => line - below as usize - 2,
         None => SLOTS + line - ATOMICALLY_BELOW as usize - 1,
     }
@@ -112,7 +112,7 @@ pub(crate) fn slot_of(line: usize) -> usize {
 
 /// Adds 1 to the value at the pointer.
 fn increment(value: *mut u8) {
-    // SAFETY: a pointer into a live cell, used at once: no other task runs meanwhile.
+    // SAFETY: the pointer leads into a live cell and is used at once, while no other task runs.
     unsafe { *value = (*value).wrapping_add(1) };
 }
 

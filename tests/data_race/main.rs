@@ -1,5 +1,5 @@
-//! The monitor of data races against an independent model: on random small programs both name the same pairs of places,
-//! execution by execution, whatever the reduction.
+//! Compares the monitor of data races with an independent model: on random small programs both name the same pairs of
+//! places, execution by execution, whatever the reduction.
 //!
 //! These environment variables change what is compared:
 //!
@@ -56,7 +56,7 @@ fn variable(name: &str, default: u64) -> u64 {
     })
 }
 
-/// One in this many programs has two steps more.
+/// One in this many programs has two more steps.
 const LARGER: u64 = 10;
 
 /// One in this many programs is explored once more, for the findings of the report.
@@ -139,7 +139,7 @@ fn random_programs_race_as_the_model_says() {
 }
 
 #[test]
-fn who_finds_its_handle_the_only_one_knows_what_the_others_did() {
+fn the_only_handle_is_ordered_after_the_others() {
     let report = Explorer::new().monitors("none;data-race").explore(|| {
         let mut own = Arc::new(Shared::default());
         let other = own.clone();
@@ -165,10 +165,10 @@ fn who_finds_its_handle_the_only_one_knows_what_the_others_did() {
     assert_eq!(report.findings()[0].kind.as_str(), "data_race", "{report}");
 }
 
-/// One of two tasks is the last to drop its handle, and neither is told. If nothing shows which, a reduction runs one of the
-/// two orders, and must find the race in it.
+/// One of two tasks is the last to drop its handle, and neither learns this. If no effect shows which, a reduction runs
+/// one of the two orders, and must find the race in it.
 #[test]
-fn who_drops_its_handle_knows_nothing_of_the_others() {
+fn dropping_a_handle_orders_nothing() {
     fn race<T: Send + Sync>(value: T, writer_is_first: bool) {
         let shared = Shared::default();
         let own = Arc::new(value);
@@ -207,7 +207,7 @@ fn who_drops_its_handle_knows_nothing_of_the_others() {
 
 /// A weak handle that becomes a strong one finds the value as it was made.
 #[test]
-fn who_finds_the_value_there_knows_how_it_was_made() {
+fn an_upgrade_is_ordered_after_the_creation() {
     let report = Explorer::new().monitors("none;data-race").explore(|| {
         let (sender, receiver) = mpsc::channel::<Weak<Shared>>();
         let reader = thread::spawn(move || {
@@ -228,9 +228,9 @@ fn who_finds_the_value_there_knows_how_it_was_made() {
     assert!(report.verdict().is_pass(), "{report}");
 }
 
-/// The result of a task without a handle: whichever gives it up last drops it, and knows what the other one did.
+/// The result of a detached task is dropped by the last one that gives it up, which is ordered after the other one's steps.
 #[test]
-fn who_drops_a_result_knows_how_it_was_made() {
+fn the_drop_of_a_result_is_ordered_after_its_creation() {
     struct Result(Arc<Shared>);
     impl Drop for Result {
         fn drop(&mut self) {

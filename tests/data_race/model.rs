@@ -1,4 +1,4 @@
-//! Races by definition: every interleaving of a program, and in each the happens-before relation of C11 computed from
+//! Data races by definition: every interleaving of a program, and in each the happens-before relation of C11 computed from
 //! its axioms, event by event. Nothing here uses vector clocks or the monitor.
 
 use crate::cells::{ADD, EXCHANGE, LOAD, STORE};
@@ -34,7 +34,7 @@ impl Outcomes {
 /// The number of tasks that must arrive at the barrier.
 pub(crate) const BARRIER: usize = 2;
 
-/// An event, as far as it matters for happens-before.
+/// The kind of an event, with what matters for happens-before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum What {
     Plain(Access),
@@ -247,7 +247,7 @@ impl Touch {
 #[derive(Clone, Copy, Debug, Default)]
 struct Place {
     step: usize,
-    /// In the middle of a step: the event or the round for which the task waits.
+    /// The event or the round for which the task waits in the middle of a step.
     waits_for: Option<usize>,
     succeeded: bool,
 }
@@ -341,7 +341,7 @@ impl Search<'_> {
         }
     }
 
-    /// Continues from here in every way. Returns `false` if there are too many executions.
+    /// Visits every execution from this state on. Returns `false` if there are too many.
     fn go_on(&mut self, state: State) -> bool {
         let so_far = self.events.len();
         let mut stuck = true;
@@ -575,7 +575,7 @@ impl Search<'_> {
                     place.succeeded = false;
                     self.happened(task, What::NoReceiver);
                 }
-                // At most one message is on offer at a time.
+                // At most one message waits for the receiver at a time.
                 None if rendezvous && !state.messages.is_empty() => return false,
                 None => {
                     let sent = self.happened(task, What::Send);

@@ -1,4 +1,4 @@
-//! Primitives of the test's own order accesses to plain memory as their operations say; announced points order nothing.
+//! Primitives of the test's own order accesses to plain memory as their operations declare; announced points order nothing.
 
 use super::cells::Shared;
 use intermezzo::extras::Event;
@@ -27,7 +27,7 @@ fn races(test: impl Fn() + Send + Sync + 'static) -> bool {
 }
 
 #[test]
-fn orderings_decide_what_a_lock_of_ones_own_orders() {
+fn orderings_decide_the_order_of_a_primitive_lock() {
     let locked = |release: Ordering| {
         races(move || {
             let (lock, cell) = (Arc::new(Primitive::new(Held(false))), Arc::new(Shared::default()));

@@ -9,7 +9,7 @@ pub(crate) use crate::cells::SLOTS;
 pub(crate) const CELLS: usize = 2;
 pub(crate) const ATOMICS: usize = 2;
 
-/// A plain access, at its own place in the source: its slot.
+/// A plain access at a place of its own in the source, its slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Access {
     pub(crate) slot: usize,
@@ -44,7 +44,7 @@ pub(crate) enum Step {
     Store(usize, Ordering, u8),
     /// Adds 1; succeeds if the value was not 0.
     Add(usize, Ordering),
-    /// From 1 to 2, with the orderings for success and failure.
+    /// Replaces 1 by 2, with the orderings for success and failure.
     Exchange(usize, Ordering, Ordering),
     Fence(Ordering),
     Lock(Hold),
@@ -52,7 +52,7 @@ pub(crate) enum Step {
     Unlock(Hold),
     /// Sends a message; succeeds if the receiver exists.
     Send,
-    /// Succeeds if there is a message; the first task only.
+    /// Succeeds if there is a message. Only for the first task.
     Receive,
     TryReceive,
     CloseSender,
@@ -71,7 +71,7 @@ pub(crate) enum Step {
     Unless(usize),
 }
 
-/// A test: its main task only creates and joins the others, and accesses a cell before and after.
+/// A test. Its main task only creates and joins the others, and accesses a cell before and after.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Program {
     pub(crate) before: Vec<Access>,
@@ -139,8 +139,8 @@ impl<'a, R: Rng> Draw<'a, R> {
         }
     }
 
-    /// Returns a plain access to an atomic. A write does not change the value. Otherwise each order of the two accesses
-    /// would continue as another program; and without an order there is a race in any case.
+    /// Returns a plain access to an atomic. A write does not change the value, because otherwise the program would continue
+    /// differently after each order of the two accesses. If they are not ordered, there is a race in any case.
     fn access_of_atomic(&mut self) -> Access {
         Access {
             cell: CELLS + usize::from(self.one_in(3)),
@@ -178,7 +178,7 @@ impl<'a, R: Rng> Draw<'a, R> {
     fn steps(&mut self, task: usize, themes: &[Theme], most: usize) -> Vec<Step> {
         let mut steps = Vec::new();
         let mut visible = 0;
-        // The task releases its objects at its end, if not before.
+        // The task releases its objects at its end at the latest.
         let mut has_end = themes.contains(&Theme::Channel);
         let mut has_handle = themes.contains(&Theme::Handles);
         while visible < most {
@@ -250,7 +250,7 @@ impl<'a, R: Rng> Draw<'a, R> {
                 self.perhaps_then(step, steps);
             }
             Theme::Park if task > 0 && !self.one_in(3) => {
-                // The tasks that were created before: their handles are known.
+                // A task that was created before this one, because its handle is known.
                 let other = self.rng.random_range(0..task);
                 steps.push(Step::Unpark(other));
             }

@@ -1,4 +1,4 @@
-//! The same programs for the engine, with the monitor.
+//! Runs the programs under the engine, with the monitor.
 
 use crate::cells::{Racy, Shared, slot_of};
 use crate::model::{BARRIER, Outcomes, Pair, Races};
@@ -175,7 +175,7 @@ pub(crate) fn execute(program: &Program) {
     program.after.iter().for_each(|access| world.access(*access));
 }
 
-/// Returns the objects of each task, which it drops in the course of the program.
+/// Returns the objects of each task, which the task drops during the program.
 fn possessions(program: &Program) -> Vec<Own> {
     let (any, rendezvous, receiver) = if program.rendezvous {
         let (sender, receiver) = sync_channel(0);

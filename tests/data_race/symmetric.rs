@@ -17,7 +17,7 @@ fn a_race_of_symmetric_tasks_is_found() {
     for search in searches {
         let report = search(Explorer::new()).explore(|| {
             let shared = Arc::new((Shared::default(), AtomicUsize::new(0)));
-            // The first to come reads, and the last one writes.
+            // The first task reads, and the last one writes.
             let threads = spawn_symmetric(3, move || match shared.1.fetch_add(1, SeqCst) {
                 0 => shared.0.read(0),
                 2 => shared.0.write(0),

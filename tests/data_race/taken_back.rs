@@ -1,5 +1,5 @@
-//! Programs made for the state that monitors can undo between two executions, and for the state that they cannot. They
-//! are compared like random ones.
+//! Programs that exercise the state that monitors can undo between two executions, and the state that they cannot. They are
+//! compared like random ones.
 
 use crate::again::{Seen, compare_in};
 use crate::cells::Shared;
@@ -51,7 +51,7 @@ fn compare(searches: &[&[(&str, &str)]], program: fn()) {
     compare_in(searches, &StdArc::<Plain<Seen>>::default(), StdArc::new(program));
 }
 
-/// Addresses are reused, tasks come and go, and the remains differ between executions.
+/// Addresses are reused, tasks begin and end, and executions leave different state.
 fn memory_and_tasks() {
     let world = Arc::new(World::default());
     let boxed = StdArc::new(Plain::new(Box::<Shared>::default()));
@@ -61,7 +61,7 @@ fn memory_and_tasks() {
             OWN.with(|own| own.write(0));
             let fresh = Box::<Shared>::default();
             fresh.write(1);
-            // Not while the plain mutex is held: monitors receive the drop.
+            // Not dropped while the plain mutex is held, because monitors receive the drop.
             let old = std::mem::replace(&mut *boxed.lock().unwrap(), fresh);
             drop(old);
             world.locked(|| world.cells[0].write(2));
@@ -242,7 +242,7 @@ fn more_than_one_call() {
     task.join().unwrap();
 }
 
-/// More happens than can be undone.
+/// There are more events than can be undone.
 fn more_than_can_be_taken_back() {
     let world = Arc::new(World::default());
     for _ in 0..2100 {
@@ -265,7 +265,7 @@ fn more_than_can_be_taken_back() {
 }
 
 #[test]
-fn what_is_taken_back_was_never_there() {
+fn undone_events_leave_no_trace() {
     compare(&SEARCHES, memory_and_tasks);
     compare(&SEARCHES, messages_and_rounds);
     compare(&SEARCHES, a_fence_in_some_executions);
@@ -274,7 +274,7 @@ fn what_is_taken_back_was_never_there() {
 }
 
 #[test]
-fn nothing_is_taken_back_where_there_was_too_much() {
+fn nothing_is_undone_if_there_was_too_much() {
     let few: [&[(&str, &str)]; 2] = [
         &[("strategy", "dfs"), ("reduction", "dpor"), ("executions", "6")],
         &[("strategy", "random"), ("executions", "6")],

@@ -18,7 +18,7 @@ use std::sync::Mutex as Plain;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
 
-/// Returns what all executions return, which is the same by every search that reduces.
+/// Returns the results of all executions, which are the same with every reduction.
 fn seen<T: Ord + Clone + std::fmt::Debug + Send>(test: impl Fn() -> T + Send + Sync) -> BTreeSet<T> {
     let explore = |explorer: Explorer| {
         let seen = Arc::new(Plain::new(BTreeSet::new()));
@@ -100,7 +100,7 @@ fn an_auto_reset_event_lets_one_waiter_through_and_a_manual_one_all() {
 
 #[test]
 fn a_wait_for_all_takes_all_or_nothing() {
-    // While one fork is missing, the other stays for the neighbour: no philosopher keeps one.
+    // While one fork is taken, the other one stays available to the neighbour: no philosopher holds a single fork.
     let seen = seen(|| {
         let set = WaitSet::new();
         let forks = [set.semaphore(1), set.semaphore(1), set.semaphore(1)];
@@ -123,7 +123,7 @@ fn a_wait_for_all_takes_all_or_nothing() {
 }
 
 #[test]
-fn a_deadlock_names_what_is_waited_for() {
+fn a_deadlock_names_the_objects() {
     let texts = [
         Explorer::new().explore(|| {
             let slots = Semaphore::new(0);
@@ -269,7 +269,7 @@ fn a_timer_may_fire_at_any_moment_and_after_all_others() {
         (before, after)
     });
     assert_eq!(fired, [(0, 0), (0, 1), (1, 1)].into());
-    // Nothing else can be done, so its time comes.
+    // No task can continue, so time passes until the timer fires.
     let waited = seen(|| {
         let timer = Timer::once(Duration::from_secs(60), || {});
         timer.join();

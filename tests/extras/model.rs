@@ -1,4 +1,4 @@
-//! A model of semaphores and events: each operation is one step, and programs run in every order of theirs.
+//! A model of semaphores and events: each operation is one step, and programs run in every order of their steps.
 
 use crate::program::{OBJECTS, Op, Program};
 use crate::records::{Outcomes, Records};
@@ -34,7 +34,7 @@ pub(crate) fn outcomes(program: &Program) -> Outcomes {
                 left.push(next);
             }
         }
-        // Of a task that is stuck in its first operation there is no record, nor of those after it.
+        // A task that is stuck in its first operation has no record, nor have those after it.
         let mut records = moment.records;
         if ended {
             outcomes.complete.insert(records);

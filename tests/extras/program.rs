@@ -1,4 +1,4 @@
-//! Random programs over semaphores and events, and their execution.
+//! Random programs with semaphores and events, and their execution.
 
 use crate::records::record;
 use intermezzo::extras::{Event, Semaphore, WaitSet, Waitable};
@@ -8,13 +8,13 @@ use rand::{RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::time::Duration;
 
-/// The number of objects: a semaphore and two events alone, and the same in a set.
+/// The number of objects: a semaphore and two events by themselves, and the same in a set.
 pub(crate) const OBJECTS: usize = 6;
 
 /// The first object of the set.
 pub(crate) const SET: usize = 3;
 
-/// An operation on objects by their numbers. Of those on several, the numbers are in the set.
+/// An operation on objects, by their numbers. For operations on several objects, the numbers are within the set.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Op {
     Wait(usize),
@@ -43,7 +43,7 @@ impl Program {
         let begin = std::array::from_fn(|at| rng.random_range(0..if at % 3 == 0 { 3 } else { 2 }));
         let (low, high) = [(0, SET), (SET, OBJECTS), (0, OBJECTS)][rng.random_range(0..3)];
         let tasks = rng.random_range(2..=3);
-        // Most are small, which shows as much in less time.
+        // Most programs are small, because these show as much in less time.
         let length = if tasks == 2 { 3 } else { 2 } + usize::from(number.is_multiple_of(16));
         let mut op = || {
             let at = rng.random_range(low..high);

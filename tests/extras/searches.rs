@@ -1,4 +1,4 @@
-//! Every search against a model, or against depth-first search with every operation a schedule point.
+//! Compares every search with a model, or with depth-first search in which every operation is a schedule point.
 
 use crate::by_workers::by_workers;
 use crate::program::{Program, execute};
@@ -53,8 +53,8 @@ fn with(explorer: impl Fn() -> Explorer) -> Searches {
     ]
 }
 
-/// Compares searches with outcomes. A cut execution shows no more than one that was not, so what is stuck is compared only
-/// for what is missed.
+/// Compares searches with outcomes. An execution that a reduction cuts short may look stuck, so of the stuck outcomes only
+/// missing ones are errors.
 fn compare(
     program: &Program,
     wanted: &Outcomes,
@@ -75,7 +75,7 @@ fn compare(
     Ok(())
 }
 
-/// Compares programs. Returns how many were, and how many executions that took.
+/// Compares programs. Returns the number that were compared, and the number of executions for that.
 fn all(programs: u64, compare: impl Fn(u64, &AtomicU64) -> Result<bool, String> + Sync) -> (u64, u64) {
     let executions = AtomicU64::new(0);
     let results = by_workers(0..programs, |number| {
@@ -88,13 +88,13 @@ fn all(programs: u64, compare: impl Fn(u64, &AtomicU64) -> Result<bool, String> 
 }
 
 #[test]
-fn every_search_shows_what_the_model_of_semaphores_and_events_does() {
+fn every_search_has_the_outcomes_of_the_model() {
     let (compared, executions) = all(1_000, |number, executions| {
         let program = Program::draw(number, false);
         let wanted = model::outcomes(&program);
         let told = |why| format!("{program:?}\n{why}");
         let mut searches = with(explorer);
-        // These take most of the time, and the model has said what they show.
+        // These searches take most of the time, and the model has already shown the outcomes.
         if number.is_multiple_of(4) {
             searches.push(("auto", explorer().strategy(Strategy::auto())));
             let brute = explorer().every_operation(true).executions(EXECUTIONS_MAX);
@@ -133,7 +133,7 @@ fn compare_within(program: &Program, wanted: &Outcomes, searches: Searches) -> R
 }
 
 #[test]
-fn every_search_shows_what_the_reference_does_where_waits_have_limits() {
+fn every_search_has_the_outcomes_of_the_reference_for_waits_with_limits() {
     let (compared, _) = all(300, |number, executions| {
         let program = Program::draw(number, true);
         for early in [0, 1] {

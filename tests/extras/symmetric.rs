@@ -1,4 +1,4 @@
-//! Symmetric tasks: how many executions they save, and what is said of them.
+//! Symmetric tasks: the executions that they save, and their reports.
 
 use intermezzo::extras::spawn_symmetric;
 use intermezzo::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -40,7 +40,7 @@ fn symmetric_increments_take_one_execution_of_six() {
 }
 
 #[test]
-fn tasks_that_are_told_apart_narrow_the_coverage() {
+fn tasks_that_are_distinguished_narrow_the_coverage() {
     struct Noisy(Arc<AtomicUsize>);
     impl Drop for Noisy {
         fn drop(&mut self) {
@@ -77,7 +77,7 @@ fn tasks_that_are_told_apart_narrow_the_coverage() {
         })
         .join();
     };
-    // Its identity has that of its creator in it.
+    // The identity of a child contains that of its creator.
     let child_asks = || {
         let n = Arc::new(AtomicUsize::new(0));
         spawn_symmetric(2, move || {

@@ -55,7 +55,7 @@ const PROGRAMS: [&str; 44] = [
     "wronglock_3_bad",
 ];
 
-/// The searches that it is compared with: strategy and bound on preemptions.
+/// The other searches: strategy and bound on preemptions.
 const OTHERS: [(&str, &str); 4] = [
     ("pct(3)", "none"),
     ("dfs", "2"),
@@ -114,7 +114,7 @@ fn failing() -> impl Iterator<Item = &'static Program> {
 }
 
 #[test]
-fn as_many_as_others_expose() {
+fn it_exposes_as_many_iroots_as_other_searches() {
     let mut sums = [0; 1 + OTHERS.len()];
     let mut table = String::new();
     for program in failing().filter(|program| PROGRAMS.contains(&program.name)) {
@@ -154,7 +154,7 @@ fn as_many_as_others_expose() {
     ] {
         assert!(document().contains(&says), "docs/IROOTS.md does not say: {says}");
     }
-    // The last search is only printed; the lead over it is smaller than chance may make it.
+    // The last search is only printed: the lead over it is so small that it may be chance.
     assert!(
         sums[1..OTHERS.len()].iter().all(|&others| sums[0] >= others),
         "{table}"
@@ -184,7 +184,7 @@ fn findings_replay() {
         assert_eq!(finding.replays, None, "{}: {report}", program.name);
         let again = explored();
         assert_eq!(again.findings(), report.findings());
-        // A loop that waits may be known as one an execution later: that depends on what was on the stack before.
+        // A waiting loop may be recognised one execution later, depending on earlier contents of the stack.
         let exposed = |report: &Report| report.iroots().map(|iroots| iroots.names().to_vec());
         assert_eq!(exposed(&again), exposed(&report));
         let replayed = program

@@ -4,7 +4,7 @@ use intermezzo::{Report, Settings};
 use intermezzo_corpus::{Program, find};
 use std::path::Path;
 
-/// Programs without a bug, and eight inputs of each.
+/// Programs without a bug, each with eight inputs.
 const PROGRAMS: [(&str, [&str; 8]); 3] = [
     (
         "work_stealing_queue_fixed",
@@ -91,7 +91,7 @@ fn a_memo_saves_test_runs_across_inputs() {
         std::fs::remove_dir_all(&directory).unwrap();
         let sum = |runs: [u64; 8]| runs.iter().sum::<u64>() as f64;
         told.push(format!("{} instead of {}", sum(with), thousands(sum(without))));
-        // The first input is included, for which the memo was empty.
+        // The first input is included, although the memo was empty then.
         let saved = 1.0 - sum(with) / sum(without);
         assert!(
             saved >= 0.8,

@@ -17,7 +17,7 @@ thread_local! {
 }
 
 fn count() {
-    // A thread that ends may allocate after its locals are gone.
+    // A thread that ends may allocate after its thread-locals were dropped.
     let _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
 }
 
@@ -42,7 +42,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static COUNTING: Counting = Counting;
 
-/// The number of executions, and the number after which the monitors have allocated their memory.
+/// The number of executions, and of those after which the monitors have allocated their memory.
 const EXECUTIONS: usize = 3_000;
 const WARM: usize = 1_000;
 
@@ -66,7 +66,7 @@ fn test() {
         let shared = shared.clone();
         thread::spawn(move || {
             for (cell, number) in shared.cells.iter().zip(1..) {
-                // SAFETY: no other task reads this one yet.
+                // SAFETY: no other task reads this cell yet.
                 cell.with_mut(|at| unsafe { *at = number });
                 shared.written.store(number, Ordering::Release);
             }
@@ -76,7 +76,7 @@ fn test() {
     for _ in 0..3 {
         let written = shared.written.load(Ordering::Acquire);
         for cell in &shared.cells[..written] {
-            // SAFETY: it has been written, and is not written any more.
+            // SAFETY: the cell has been written, and is not written again.
             *shared.sum.lock().unwrap() += cell.with(|at| unsafe { *at });
         }
     }
@@ -114,8 +114,8 @@ fn default_monitors_allocate_nothing_in_an_execution() {
             .filter(|(_, (off, on))| off != on)
             .map(|(execution, (&off, &on))| (execution, off, on))
             .collect();
-        // In an execution that is longer than all before it, two lists may grow: the engine's, and the monitor's. And a
-        // worker looks at the clock after some executions, more often where they are slow, which allocates as well.
+        // In an execution that is longer than all before it, a list of the engine and one of the monitor may grow. Also, a
+        // worker reads the clock after some executions, more often if they are slow, which allocates, too.
         let looks = off.len() / 16;
         assert!(
             more.len() <= 3 + looks && more.iter().all(|(_, off, on)| off.abs_diff(*on) <= 2),

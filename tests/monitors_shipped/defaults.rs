@@ -17,7 +17,7 @@ unsafe impl Sync for Plain {}
 impl Plain {
     #[track_caller]
     fn read(&self) -> u32 {
-        // SAFETY: it is read at once, and no other task runs meanwhile.
+        // SAFETY: it is read at once, while no other task runs.
         unsafe { *self.0.get() }
     }
 
@@ -128,9 +128,9 @@ fn readers_share_what_get_points_to() {
     assert_eq!(kinds(&report), ["data_race"], "{report}");
 }
 
-/// The write is seen whichever access comes first, and even if the cell is dropped right after it.
+/// The write is seen whichever access comes first, even if the cell is dropped right after it.
 #[test]
-fn what_is_written_by_a_pointer_is_seen() {
+fn writes_by_pointers_are_seen() {
     let report = Explorer::new()
         .keep_going(true)
         .set("data_points", "none")
@@ -155,7 +155,7 @@ fn what_is_written_by_a_pointer_is_seen() {
         });
     let messages: Vec<&str> = report.findings().iter().map(|found| &*found.message).collect();
     assert_eq!(messages.len(), 2, "{report}");
-    // A cell that was moved, and whose memory was reused meanwhile.
+    // A cell that was moved, and whose former memory was reused.
     let report = Explorer::new().explore(|| {
         let mut all = Vec::new();
         for n in 0..2_000 {
@@ -168,7 +168,7 @@ fn what_is_written_by_a_pointer_is_seen() {
     assert_eq!(report.verdict(), Verdict::Pass, "{report}");
 }
 
-/// A name changes nothing of what is seen of an object that was not used before.
+/// Naming an object that was not used before does not change which accesses are seen.
 #[test]
 fn data_races_have_the_names_that_the_test_gave() {
     let report = Explorer::new().explore(|| {
@@ -237,7 +237,7 @@ fn a_plain_write_to_an_atomic_that_was_not_used_before_is_seen() {
                 });
                 let there = pointer.load(Acquire);
                 if !there.is_null() {
-                    // SAFETY: it was written before it was published.
+                    // SAFETY: the atomic was written before it was published.
                     assert_eq!(unsafe { &*there }.load(Relaxed), 7);
                 }
             });
@@ -262,7 +262,7 @@ impl Queue {
     fn push(&self, value: u32) {
         let tail = self.tail.load(Relaxed);
         self.items[tail % 4].write(value);
-        // Release is missing.
+        // The bug: Release is missing.
         self.tail.store(tail + 1, Relaxed);
     }
 
@@ -276,7 +276,7 @@ impl Queue {
 }
 
 #[test]
-fn refinement_heeds_monitors() {
+fn refinement_respects_monitors() {
     let test = || {
         refine(Queue::default)
             .op("push", fresh::<u32>(), |queue, value| queue.push(value))
@@ -299,14 +299,14 @@ fn refinement_heeds_monitors() {
 
 /// Behaviour that is common in correct programs is not reported.
 #[test]
-fn correct_programs_hear_nothing() {
+fn nothing_is_reported_for_correct_programs() {
     let report = Explorer::new().explore(|| {
         let jobs = Mutex::new(VecDeque::from([1, 2]));
         let (sender, receiver) = mpsc::channel();
         let receiver = Arc::new(Mutex::new(receiver));
         let worker = thread::spawn({
             let receiver = receiver.clone();
-            // A lock that is held while its task waits, as in a pool of workers.
+            // A task waits while it holds a lock, as in a pool of workers.
             move || receiver.lock().unwrap().recv().unwrap()
         });
         while let Some(job) = jobs.lock().unwrap().pop_front() {

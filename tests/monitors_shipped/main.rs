@@ -1,5 +1,5 @@
-//! The monitors that ship with intermezzo, on programs as a user writes them. Each finds its bug, which replays, and
-//! finds nothing in the corrected twin.
+//! The monitors that ship with intermezzo, with programs that a user might write. Each finds its bug, which replays, and
+//! finds nothing in the corrected program.
 
 mod allocations;
 mod defaults;
@@ -60,7 +60,7 @@ fn both(first: &Mutex<u32>, second: &Mutex<u32>) {
 }
 
 #[test]
-fn a_deadlock_is_foretold_by_the_execution_that_has_none() {
+fn an_execution_without_a_deadlock_shows_that_one_is_possible() {
     let crossed = || {
         let (a, b) = (Mutex::new(0), Mutex::new(0));
         thread::scope(|scope| {
@@ -189,7 +189,7 @@ fn rings_are_deadlocks_that_the_search_finds() {
 }
 
 #[test]
-fn a_block_that_another_task_comes_into_is_not_atomic() {
+fn a_block_with_another_tasks_operation_in_it_is_not_atomic() {
     let lost = || {
         let n = AtomicUsize::new(0);
         thread::scope(|scope| {
@@ -352,8 +352,8 @@ fn a_condition_variable_with_two_mutexes_is_an_error() {
 
 #[test]
 fn a_second_read_while_a_writer_may_wait_is_an_error() {
-    /// Reads twice. Another task stores something and then writes, so that few executions have it wait between the
-    /// reads.
+    /// Reads twice. Another task stores something and then writes, so that it waits between the reads only in few
+    /// executions.
     fn reads(second: fn(&RwLock<u32>) -> u32, writer_waits: bool) {
         let lock = Arc::new(RwLock::new(0));
         let begun = Arc::new(AtomicUsize::new(0));

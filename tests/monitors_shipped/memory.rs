@@ -54,7 +54,7 @@ fn a_forgotten_handle_is_a_leak() {
     assert_eq!(report.findings()[0].kind, FindingKind::Leak);
 }
 
-/// Monitors are notified of an `Arc` with the first step on its counts, and without one at the end.
+/// Monitors learn of an `Arc` at the first step on its counts, or at the end of the execution if there is none.
 #[test]
 fn a_forgotten_handle_is_a_leak_if_its_counts_were_never_used() {
     let forgotten: [fn(); 3] = [
@@ -79,7 +79,7 @@ fn a_forgotten_handle_is_a_leak_if_its_counts_were_never_used() {
     }));
 }
 
-/// Tasks that share a value and drop it in any order leave nothing behind, and use nothing too late.
+/// Tasks that share a value and drop it in any order leak nothing, and use nothing too late.
 #[test]
 fn shares_that_are_dropped_are_no_leak() {
     let shared = || {
@@ -96,9 +96,9 @@ fn shares_that_are_dropped_are_no_leak() {
     nothing(&explore(Leaks::new, shared));
 }
 
-/// A waker that is made of an `Arc` borrows the handle: it takes it back from the pointer, and forgets it.
+/// A waker that is made of an `Arc` borrows the handle: it recreates it from the pointer, and forgets it.
 #[test]
-fn a_handle_that_is_borrowed_from_its_pointer_is_no_leak() {
+fn a_handle_that_is_borrowed_from_its_pointer_is_not_leaked() {
     nothing(&explore(Leaks::new, || {
         let arc = Arc::new(AtomicBool::new(false));
         let pointer = Arc::into_raw(arc.clone());
@@ -124,15 +124,15 @@ fn a_handle_that_is_borrowed_from_its_pointer_is_no_leak() {
     assert_eq!(report.findings()[0].kind, FindingKind::Leak);
 }
 
-/// A list keeps a handle alive by the address of its value, and makes a handle of it again.
+/// A list keeps a handle alive by the address of its value, and recreates the handle from it.
 #[test]
-fn a_handle_that_a_list_forgets_and_makes_again_is_no_leak() {
+fn a_handle_that_a_list_forgets_and_recreates_is_not_leaked() {
     fn listed(makes_again: bool) {
         let arc = Arc::new(AtomicBool::new(false));
         let address = Arc::as_ptr(&ManuallyDrop::new(arc.clone()));
         let task = thread::spawn(move || arc.store(true, SeqCst));
         if makes_again {
-            // SAFETY: the handle that was forgotten is made again, once.
+            // SAFETY: the handle that was forgotten is recreated once.
             drop(unsafe { Arc::from_raw(address) });
         }
         task.join().unwrap();
@@ -211,7 +211,7 @@ fn a_tracked_value_that_is_forgotten_is_a_leak() {
 }
 
 #[test]
-fn messages_that_nobody_receives_are_a_warning() {
+fn messages_that_are_not_received_are_a_warning() {
     fn sends(received: u32) {
         let (sender, receiver) = mpsc::channel();
         let task = thread::spawn(move || (0..2).for_each(|n| sender.send(n).unwrap()));
@@ -236,7 +236,7 @@ fn messages_that_nobody_receives_are_a_warning() {
 }
 
 #[test]
-fn tasks_that_are_not_joined_are_told_of_if_that_is_asked_for() {
+fn tasks_that_are_not_joined_are_reported_on_request() {
     let tasks = || Leaks::with_arguments("tasks=true").unwrap();
     let report = explore(tasks, || drop(thread::spawn(|| ())));
     assert!(
@@ -276,7 +276,7 @@ impl Shared {
 }
 
 #[test]
-fn memory_is_given_back_once() {
+fn memory_is_released_once() {
     fn frees(flag_is_one_step: bool) {
         let memory = Shared::new();
         let freed = Arc::new(AtomicBool::new(false));
@@ -309,7 +309,7 @@ fn memory_is_given_back_once() {
 }
 
 #[test]
-fn memory_is_not_used_after_it_was_given_back() {
+fn memory_is_not_used_after_its_release() {
     fn uses(joined: bool) {
         let memory = Shared::new();
         let task = thread::spawn(move || {
@@ -339,7 +339,7 @@ unsafe impl Sync for Plain {}
 
 /// No schedule point lies between the two halves of an increment: only the race shows that there should be one.
 #[test]
-fn what_comes_of_a_race_is_found_once_the_race_is() {
+fn the_consequences_of_a_race_are_found_with_the_race() {
     let explore = |at_races: bool| {
         Explorer::new()
             .monitors("none")

@@ -153,7 +153,7 @@ fn statistics_agree_with_the_report() {
     }
 }
 
-/// A writer of which the test keeps a share.
+/// A writer whose contents the test can read.
 #[derive(Clone, Default)]
 struct Paper(std::sync::Arc<Mutex<Vec<u8>>>);
 
@@ -234,7 +234,7 @@ fn the_log_has_the_preemptions_of_all_executions() {
     assert_eq!(preemptions, summary.get().preemptions);
 }
 
-/// The states of a program are those that it says it is in, whatever the reduction leaves out of their orders.
+/// The states of a program are those that it names. A reduction leaves out some orders, but no states.
 #[test]
 fn states_that_a_test_names_are_counted() {
     let explored = |reduction| {
@@ -264,7 +264,7 @@ fn states_that_a_test_names_are_counted() {
     };
     for reduction in [Reduction::None, Reduction::Dpor] {
         let summary = explored(reduction);
-        // 1 and 3, or 2 and 3.
+        // The states 1 and 3, or 2 and 3.
         assert_eq!((summary.states, summary.max_new_states), (3, 2));
         assert!((2..=summary.executions).contains(&summary.last_new_state));
     }

@@ -1,4 +1,4 @@
-//! Workers of a pool that explore a tree, as the rules of `docs/guide/src/pool.md` say, in time that is computed.
+//! Simulates the workers of a pool that explore a tree under the rules of `docs/guide/src/pool.md`, in computed time.
 
 use super::tree::{Share, Tree};
 use rand::{RngExt, SeedableRng};
@@ -17,21 +17,22 @@ pub(super) struct Rules {
     pub(super) workers: usize,
     /// The time of an execution.
     pub(super) execution: Time,
-    /// The time in which the process of a share begins and its report is written.
+    /// The time to start the process of a share and to write its report.
     pub(super) process: Time,
     /// The time of a message to the server, or from it.
     pub(super) message: Time,
-    /// The mean time after which a worker ends; it is there again a minute later.
+    /// The mean time after which a worker ends. It is back a minute later.
     pub(super) life: Option<Time>,
-    /// The time that a share runs before it may be divided, and the time between two looks whether others wait.
+    /// The time that a share runs before it may be divided, and the time between two checks for idle workers.
     pub(super) split_after: Time,
     pub(super) look: Time,
-    /// A share is divided if a worker has waited for this part of the time that the share has run.
+    /// A share is divided if a worker has waited for this fraction (1/`patience`) of the time that the share has run.
     pub(super) patience: u64,
     /// A share is also divided when it has run for `split_after`, if fewer shares are queued than this many for each
     /// worker.
     pub(super) stock: usize,
-    /// The losses: the executions of others that a share runs, and what a share had run before it was divided.
+    /// The losses that count: executions of other shares that a share runs, and executions of a share before it was
+    /// divided.
     pub(super) runs_others: bool,
     pub(super) throws_away: bool,
     pub(super) seed: u64,
@@ -40,10 +41,10 @@ pub(super) struct Rules {
 /// After that time the item of a worker that ended is given to another one.
 const REDELIVERED: Time = 5 * SECOND;
 
-/// The time until a worker that ended is there again.
+/// The time until a worker that ended is back.
 const AWAY: Time = 60 * SECOND;
 
-/// A share that is to be explored, and the number of executions of others that it takes.
+/// A share that is to be explored, and the number of executions of other shares that it runs.
 #[derive(Clone, Copy)]
 struct Item {
     share: Share,
@@ -61,7 +62,7 @@ enum Event {
     Returns(usize),
 }
 
-/// A worker. Its turn counts what it began, so that events of what it has given up count for nothing.
+/// A worker. `turn` counts the items that it began, so that events of an abandoned item can be ignored.
 #[derive(Clone, Copy, Default)]
 struct Worker {
     turn: u64,
@@ -79,7 +80,7 @@ struct Play<'a> {
     items: Vec<Item>,
     queue: VecDeque<Item>,
     workers: Vec<Worker>,
-    /// Those that wait, the longest first; some of them may wait no more.
+    /// The workers that wait, the longest first. Some of them may no longer wait.
     waiting: VecDeque<usize>,
     /// The number of items that have no result.
     open: u64,
@@ -136,7 +137,7 @@ impl Play<'_> {
         self.deliver();
     }
 
-    /// Gives queued items to those that wait.
+    /// Gives queued items to waiting workers.
     fn deliver(&mut self) {
         while !self.queue.is_empty()
             && let Some(worker) = self.waiting.pop_front()
@@ -147,7 +148,7 @@ impl Play<'_> {
             let item = self.queue.pop_front().expect("it is not empty");
             let turn = self.workers[worker].turn + 1;
             self.workers[worker].turn = turn;
-            // There are messages for the item, and for its result.
+            // One message delivers the item, and another one its result.
             let begins = self.now + self.rules.message;
             self.workers[worker].runs = Some((item, begins));
             let work = self.work(item) + self.rules.process;

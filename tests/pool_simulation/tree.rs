@@ -5,19 +5,19 @@ use intermezzo::schedule::Choice;
 /// The number of shares into which a share is divided.
 pub(super) const SHARES: usize = 8;
 
-/// The number of blocks of an interval: four for each share.
+/// The number of blocks into which an interval is divided: four for each share.
 const BLOCKS: u64 = 4 * SHARES as u64;
 
-/// The most divisions within each other.
+/// The maximum number of nested divisions.
 const LEVELS: usize = 8;
 
-/// The node of a share; `None` if nothing is in it.
+/// The node of a share; `None` if the share is empty.
 pub(super) type Share = Option<usize>;
 
-/// The shares of a search, from the whole of it.
+/// The shares of a search, as a tree whose root is the whole search.
 pub(super) struct Tree {
     nodes: Vec<Node>,
-    /// The choices of the execution before, and the shares to which its prefixes on a frontier belong.
+    /// The choices of the previous execution, and the shares to which its prefixes on a frontier belong.
     last: Vec<Choice>,
     path: Vec<OnFrontier>,
 }
@@ -78,7 +78,7 @@ impl Tree {
             }
         }
         if one_in > 1 && self.path.len() < LEVELS {
-            // It ends above the next frontier.
+            // The execution ends above the next frontier.
             at = self.share(at, begin, one_in);
             self.nodes[at].prefixes += 1;
         }

@@ -1,5 +1,5 @@
-//! Monitors that claim to be reduction compatible find the same in all executions of one trace, so that reductions hide
-//! nothing from them.
+//! Monitors that claim to be reduction compatible have the same findings in all executions of one trace, so that reductions
+//! hide nothing from them.
 //!
 //! Every schedule of small random programs is run, and executions are grouped by their traces. The reports of a monitor
 //! in each group must be the same, in kind and words. The names of variables do not count: variables are named by the
@@ -20,12 +20,12 @@ use recorder::{Recorder, Seen};
 use std::sync::{Arc, Mutex};
 
 const SEED: u64 = 0x1a7e;
-/// The number of programs of each family that are explored.
+/// The number of programs of each family.
 const PROGRAMS: u64 = if cfg!(debug_assertions) { 25 } else { 300 };
-/// The maximum number of executions of one.
+/// The maximum number of executions of a program.
 const EXECUTIONS: u64 = if cfg!(debug_assertions) { 500 } else { 2_000 };
 
-/// Returns the monitors under test: a new one is a line here.
+/// Returns the monitors under test. A new monitor needs a line here.
 fn monitors() -> Vec<Box<dyn Monitor>> {
     vec![
         Box::new(DataRaces::new()),
@@ -105,7 +105,7 @@ fn conditions_and_channels() {
 }
 
 #[test]
-fn waits_that_end_unasked() {
+fn waits_that_end_early() {
     let environment = Environment {
         spurious_wakeups: 1,
         ..Environment::calm()
@@ -114,7 +114,7 @@ fn waits_that_end_unasked() {
 }
 
 #[test]
-fn memory_that_is_given_back() {
+fn memory_that_is_released() {
     compare(Family::Memory, Environment::calm());
 }
 

@@ -19,7 +19,7 @@ pub(crate) enum Op {
     /// Takes a mutex, unless the task holds it, and writes the cell in it.
     Lock(usize),
     TryLock(usize),
-    /// Takes a share of the reader-writer lock, or all of it, unless the task holds it in some way.
+    /// Takes the reader-writer lock to read, or to write, unless the task already holds it.
     Read,
     Write,
     /// Releases the lock that was taken last.
@@ -32,7 +32,7 @@ pub(crate) enum Op {
     Send,
     /// Receives, if this task has the receiver.
     TryReceive,
-    /// Another share of an `Arc`, dropped at once.
+    /// Clones an `Arc`, and drops the clone at once.
     Clone,
     /// Uses the memory, or releases it.
     Touch(bool),
@@ -206,7 +206,7 @@ impl<'a> Task<'a> {
                 atomics[0].store(1, SeqCst);
                 condvar.notify_all();
             }
-            // There may be no receiver any more.
+            // The receiver may have been dropped.
             Op::Send => drop(self.sender.send(1)),
             Op::TryReceive => {
                 let _received = self.receiver.as_ref().map(|receiver| receiver.try_recv());

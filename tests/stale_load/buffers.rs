@@ -186,12 +186,12 @@ impl Behaviours {
         self.traces.len()
     }
 
-    /// Returns `true` if each trace is one of the other machine's.
+    /// `true` if each trace is one of the other machine's.
     pub(crate) fn are_those_of(&self, other: &Behaviours) -> bool {
         self.traces.is_subset(&other.traces)
     }
 
-    /// Returns `true` if each outcome is one of the other machine's.
+    /// `true` if each outcome is one of the other machine's.
     pub(crate) fn look_like_those_of(&self, other: &Behaviours) -> bool {
         self.outcomes.is_subset(&other.outcomes)
     }

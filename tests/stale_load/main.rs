@@ -1,4 +1,4 @@
-//! The monitor of stale loads against fully explored store buffers, and against published answers.
+//! Compares the monitor of stale loads with fully explored store buffers, and with published answers.
 
 mod buffers;
 #[path = "../common/by_workers.rs"]

@@ -1,4 +1,4 @@
-//! Straight-line programs over a few variables: how they are drawn, and how a user would write them.
+//! Random straight-line programs with a few variables, and their execution.
 
 use intermezzo::sync::atomic::{AtomicUsize, Ordering, fence};
 use intermezzo::thread;
@@ -65,9 +65,9 @@ pub(crate) fn random(interleavings_max: u64, random: &mut impl Rng) -> Program {
             break lengths;
         }
     };
-    // One variable is never enough for buffers to show; two often are.
+    // Buffers never have an effect with one variable, and often with two.
     let vars = [1, 2, 2, 2, 2, 2, 3, 3][random.random_range(0..8)];
-    // Many programs that are vulnerable, and many that nearly are.
+    // Gives many vulnerable programs, and many that nearly are.
     let of = [100, 40][random.random_range(0..2)];
     let mut task = |length| (0..length).map(|_| Op::random(vars, of, random)).collect();
     lengths.into_iter().map(&mut task).collect()
@@ -86,7 +86,7 @@ fn interleavings(lengths: &[u64]) -> u64 {
     ways
 }
 
-/// Runs one execution of it.
+/// Runs one execution of a program.
 pub(crate) fn run(program: &Program) {
     let vars = [const { AtomicUsize::new(0) }; VARS];
     thread::scope(|scope| {

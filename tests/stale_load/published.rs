@@ -10,8 +10,8 @@ use intermezzo_corpus::{Program, find};
 /// The maximum number of traces of a row without stale loads that is explored.
 const TRACES_MAX: u64 = if cfg!(debug_assertions) { 1500 } else { u64::MAX };
 
-/// Each row with an answer is explored to its end: rows whose retry loops the tools cut in their own way end
-/// nevertheless. A row without an answer is wrong: either under sequential consistency, or with store buffers only.
+/// Each row with an answer is explored to its end, even if the tools cut its retry loops in their own way. The program of a
+/// row without an answer is wrong: either under sequential consistency, or only with store buffers.
 #[test]
 fn programs_are_stale_as_published() {
     let mut comparison = Comparison::default();

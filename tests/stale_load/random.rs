@@ -17,7 +17,7 @@ const PROGRAMS_VARIABLE: &str = "STALE_LOAD_PROGRAMS";
 /// errors, and more of them can be run.
 const INTERLEAVINGS_MAX: u64 = 210;
 const INTERLEAVINGS_VARIABLE: &str = "STALE_LOAD_INTERLEAVINGS";
-/// The seed of the first program; each has its own, counted from there.
+/// The seed of the first program. Each next program has the next seed.
 const SEED: u64 = 20_080_709;
 
 /// The results for one program.
@@ -68,7 +68,7 @@ fn compared(tasks: &[&[Op]]) -> Compared {
     compared
 }
 
-/// The machine itself, on programs known from the literature: its numbers of traces with and without buffers.
+/// Checks the machine itself: its numbers of traces for programs from the literature, with and without buffers.
 #[test]
 fn the_machine_has_as_many_traces_as_are_known() {
     let [x, y] = [0, 1];

@@ -1,11 +1,11 @@
-//! The text of a finding in a report, and its schedule, which shows it again.
+//! The text of a finding in a report, and the replay of its schedule.
 
 use crate::{is_stale, watched};
 use intermezzo::sync::atomic::Ordering::{Acquire, Release};
 use intermezzo::sync::atomic::{AtomicBool, Ordering};
 use intermezzo::{Explorer, Reduction, thread};
 
-/// Each task raises its flag and looks at the other's.
+/// Each task sets its flag and reads the other's.
 fn dekker(store: Ordering) {
     let flags = [AtomicBool::new(false), AtomicBool::new(false)];
     let enter = |me: usize| {
@@ -21,7 +21,7 @@ fn dekker(store: Ordering) {
 /// Two tasks execute the one load in the source, and each may miss the other's store: each is reported once, in however
 /// many executions.
 #[test]
-fn a_finding_is_told_once_and_replays() {
+fn a_finding_is_reported_once_and_replays() {
     for reduction in [Reduction::None, Reduction::Dpor] {
         let report = watched(Explorer::new().reduction(reduction))
             .keep_going(true)

@@ -1,4 +1,4 @@
-//! The second part of a search that a test does not name: under the memory model, if the test passed without.
+//! The second part of the default search, which explores a test under the memory model if it passed without.
 
 use super::store_buffer;
 use intermezzo::cell::{ByPointer as _, UnsafeCell};
@@ -71,7 +71,7 @@ fn a_test_with_weaker_orderings_is_explored_under_the_model_as_well() {
     }
 }
 
-/// The guide shows its report.
+/// The guide shows this report.
 #[test]
 fn a_pass_says_what_both_parts_covered() {
     let report = auto().program("ring::hand_over").explore(|| {
@@ -158,7 +158,7 @@ fn memory_has_no_limit_where_no_ordering_is_weaker() {
             "{report}"
         );
     }
-    // The ordering of an exchange that fails counts as well.
+    // The failure ordering of an exchange counts, too.
     let failing = auto().explore(|| {
         let n = AtomicUsize::new(0);
         thread::scope(|scope| {
@@ -186,7 +186,7 @@ impl Monitor for Counts {
 }
 
 #[test]
-fn what_does_not_go_with_the_model_leaves_it_out_and_the_report_says_so() {
+fn settings_that_exclude_the_model_are_reported() {
     let named = |name: &str| Strategy::named(name).unwrap();
     for (why, explorer) in [
         ("off", auto().strategy(named("auto(stale_reads=0)"))),
@@ -209,7 +209,7 @@ fn what_does_not_go_with_the_model_leaves_it_out_and_the_report_says_so() {
         assert_eq!(not_explored(&report), Some("sc"), "{why}: {report}");
         assert_eq!(report.verdict(), Verdict::Pass, "{why}: {report}");
     }
-    // All of it is under the model already.
+    // The whole search is already under the model.
     let report = auto()
         .set("environment", "stale_reads=2")
         .explore(|| count(Relaxed));
@@ -231,14 +231,14 @@ fn large(order: Ordering) {
 }
 
 #[test]
-fn a_quarter_of_the_limits_is_kept_for_weak_memory_if_there_is_any() {
+fn a_quarter_of_the_limits_is_reserved_for_weak_memory() {
     for jobs in [1, 2] {
         let report = auto().jobs(jobs).executions(400).explore(|| large(AcqRel));
         assert_eq!(report.executions(), 300, "{report}");
         let part = report.weak_memory().unwrap();
         assert_eq!(part.executions, 100, "{report}");
         let words = report.to_string().replace("\n  ", " ");
-        // With several workers it depends on their pace whether the report has a reason.
+        // With several workers, their speed decides if the report has a reason.
         let reason = "300 of 400 executions that the limit allows were run; the rest is for weak memory";
         assert!(jobs > 1 || words.contains(reason), "{report}");
         assert!(words.contains("under weak memory: 100 "), "{report}");
@@ -259,7 +259,7 @@ fn a_quarter_of_the_limits_is_kept_for_weak_memory_if_there_is_any() {
     for part in ["under weak memory", "for weak memory"] {
         assert!(!report.to_string().contains(part), "{report}");
     }
-    // One task has no need of it.
+    // A single task does not need it.
     let alone = auto().executions(8).explore(|| {
         AtomicUsize::new(0).store(intermezzo::choose(100), Relaxed);
     });
@@ -272,7 +272,7 @@ fn a_quarter_of_the_limits_is_kept_for_weak_memory_if_there_is_any() {
 }
 
 #[test]
-fn nothing_is_kept_for_weak_memory_once_the_test_failed() {
+fn nothing_is_reserved_for_weak_memory_after_a_failure() {
     let fails = || {
         large(AcqRel);
         assert_eq!(intermezzo::choose(2), 0);
@@ -345,7 +345,7 @@ fn an_execution_that_runs_is_cut_off_where_the_time_for_weak_memory_begins() {
             (0..10_000).for_each(|_| pause(&n, 1));
         }
     });
-    // Otherwise it takes the whole time, and what follows takes a quarter more.
+    // Otherwise it would take the whole time, and the second part another quarter.
     assert!(report.elapsed() < Duration::from_millis(2_250), "{report}");
     assert!(report.weak_memory().is_some(), "{report}");
 }
@@ -366,7 +366,7 @@ fn a_limit_of_time_holds_for_long_executions() {
         });
         (began.elapsed(), report)
     };
-    // A machine with other work takes longer now and then, and not each time.
+    // On a busy machine it may take longer, but not each time.
     let mut shown = String::new();
     let holds = (0..5).any(|_| {
         let (elapsed, report) = explored();
@@ -437,7 +437,7 @@ fn each_limit_is_listed_once() {
 }
 
 #[test]
-fn a_weaker_reduction_for_several_workers_has_a_reason_that_is_true() {
+fn the_reason_for_a_weaker_reduction_with_several_workers_is_true() {
     let report = auto().jobs(2).set("environment", "stale_reads=1").explore(|| {
         let (left, right) = (AtomicUsize::new(0), AtomicUsize::new(0));
         thread::scope(|scope| {
@@ -471,11 +471,11 @@ fn weak_memory_takes_no_more_executions_than_were_asked_for() {
         let reason = format!("the limit `weak_executions={most}` was reached");
         assert!(words.contains(&reason), "{report}");
     }
-    // More than the first part has, and than 1,000.
+    // The limit is larger than the first part, and than 1,000.
     let report = at_most(6_000).set("preemptions", 0).explore(stores_and_loads);
     assert!(report.executions() < 6_000, "{report}");
     assert_eq!(report.weak_memory().unwrap().executions, 6_000, "{report}");
-    // No more is kept of a limit.
+    // No more than that is reserved.
     let report = at_most(20).executions(400).explore(|| large(AcqRel));
     assert_eq!(
         (report.executions(), report.weak_memory().unwrap().executions),
@@ -492,7 +492,7 @@ fn weak_memory_takes_no_more_executions_than_were_asked_for() {
 }
 
 #[test]
-fn failures_of_the_second_part_are_asked_about() {
+fn failures_of_the_second_part_are_passed_to_on_finding() {
     let seen = std::sync::Arc::new(AtomicU64::new(0));
     let asked = std::sync::Arc::clone(&seen);
     let report = auto()
@@ -508,7 +508,7 @@ fn failures_of_the_second_part_are_asked_about() {
 }
 
 #[test]
-fn progress_goes_on_in_the_second_part() {
+fn progress_continues_in_the_second_part() {
     let told = std::sync::Arc::new(Kept::new(Vec::new()));
     let keep = std::sync::Arc::clone(&told);
     let report = auto()
@@ -527,9 +527,9 @@ fn the_bound_is_a_parameter_of_the_strategy() {
     assert_eq!(report.weak_memory().unwrap().stale_reads, 2);
 }
 
-/// The guide names them as limits: they are loads in std, relaxed or with `Acquire`.
+/// The guide names these operations as limits: in std they are loads, relaxed or with `Acquire`.
 #[test]
-fn what_objects_say_of_themselves_is_never_stale() {
+fn checks_of_objects_are_never_stale() {
     let set = auto().explore(|| {
         let cells = Arc::new([OnceLock::new(), OnceLock::new()]);
         let other = Arc::clone(&cells);

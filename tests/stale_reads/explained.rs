@@ -1,4 +1,4 @@
-//! Findings and recordings say what was read stale.
+//! Findings and recordings show stale reads.
 
 use super::{explored, message, store_buffer};
 use intermezzo::sync::Arc;
@@ -7,15 +7,15 @@ use intermezzo::sync::atomic::Ordering::Relaxed;
 use intermezzo::{Effect, Explorer, FindingEvent, TextStyle, Verbosity, thread};
 
 #[test]
-fn a_finding_names_what_was_stale() {
+fn a_finding_names_stale_operations() {
     let report = explored(|| message(Relaxed, Relaxed, false)).to_string();
     assert!(report.contains("load atomic -> 0 (Relaxed), stale"), "{report}");
     assert!(!report.contains("every order"), "{report}");
 }
 
-/// The words about stale operations, the same in the text, in the JSON form and in the value; and the events as data.
+/// The descriptions of stale operations are the same in the text, in JSON and in the value, and the events are data.
 #[test]
-fn a_finding_says_which_store_was_read_and_which_were_passed_over() {
+fn a_finding_names_the_store_that_was_read_and_the_newer_ones() {
     let report = explored(|| {
         let vars = Arc::new([AtomicU32::new(0), AtomicU32::new(0)]);
         let other = Arc::clone(&vars);
@@ -62,7 +62,7 @@ fn a_finding_says_which_store_was_read_and_which_were_passed_over() {
     assert!(text.contains("It passes over 6, stored by task 1 at ["), "{text}");
 }
 
-/// Nothing was stored before, and a store may be stale as well.
+/// The read value may be the initial one, and a store may be stale, too.
 #[test]
 fn initial_values_and_stale_stores_are_explained() {
     let report = explored(|| store_buffer(Relaxed, Relaxed, false));
@@ -87,7 +87,7 @@ fn initial_values_and_stale_stores_are_explained() {
     assert!(stale.contains(", but behind a newer value: "), "{stale}");
 }
 
-/// A replay tells the same, and so does its recording.
+/// A replay and its recording show the same.
 #[test]
 fn recordings_have_the_stores() {
     let found = explored(|| message(Relaxed, Relaxed, false));
@@ -123,7 +123,7 @@ fn recordings_have_the_stores() {
     );
 }
 
-/// Turning points are about the order of the tasks alone.
+/// Turning points concern only the order of the tasks.
 #[test]
 fn a_long_report_says_that_there_is_no_turning_point() {
     let report = explored(|| message(Relaxed, Relaxed, false));

@@ -1,5 +1,5 @@
-//! Reasons to explore weak memory, and a limit of it: looks that are relaxed loads in std (at the number of handles, at the end
-//! of a task, at poison, and at locks that are held), and fences of x86.
+//! Reasons to explore weak memory, and a limit of it: checks that are relaxed loads in std (of the number of handles, the
+//! end of a task, poison, and locks that are held), and fences of x86.
 
 use super::auto::{auto, not_explored};
 use intermezzo::sync::atomic::{
@@ -33,10 +33,10 @@ fn a_pass_that_relies_on_x86_says_so() {
     assert!(report.limits().contains(&Limit::CompilerFences), "{report}");
 }
 
-/// Returns `true` if it is seen that a task has ended, or left a lock by a panic.
+/// A check that returns `true` if a task has ended, or has poisoned a lock.
 type SeesIt = fn(&ScopedJoinHandle<'_, ()>, &Mutex<()>) -> bool;
 
-/// Has a task do something before it ends, or before it leaves a poisoned lock, and looks at that.
+/// A task stores before it ends or poisons a lock, and another one loads after a check has seen that.
 fn look_at_another(sees_it: SeesIt) {
     let (lock, done) = (Mutex::new(()), AtomicBool::new(false));
     thread::scope(|scope| {
@@ -56,7 +56,7 @@ fn look_at_another(sees_it: SeesIt) {
 type OnLocks<R> = fn(&Mutex<()>, &RwLock<()>) -> R;
 
 #[test]
-fn a_look_at_a_lock_that_is_held_is_a_relaxed_one() {
+fn a_check_of_a_held_lock_is_relaxed() {
     let holds: [OnLocks<()>; 2] = [
         |mutex, _| std::mem::forget(mutex.lock()),
         |_, lock| std::mem::forget(lock.write()),
@@ -87,7 +87,7 @@ fn a_look_at_a_lock_that_is_held_is_a_relaxed_one() {
 }
 
 #[test]
-fn looks_at_the_end_of_a_task_and_at_poison_are_relaxed_ones() {
+fn checks_of_the_end_of_a_task_and_of_poison_are_relaxed() {
     let looks: [SeesIt; 2] = [|task, _| task.is_finished(), |_, lock| lock.is_poisoned()];
     for sees_it in looks {
         let report = auto().explore(move || look_at_another(sees_it));
@@ -99,7 +99,7 @@ fn looks_at_the_end_of_a_task_and_at_poison_are_relaxed_ones() {
     }
 }
 
-/// Has a task do something before it drops the last handle, and looks in another task how many are left.
+/// A task stores before it drops the last handle, and another one loads after it has checked the number of handles.
 fn look_at_handles(none_is_left: fn(&Weak<()>) -> bool) {
     let (last, done) = (Arc::new(()), AtomicBool::new(false));
     let weak = Arc::downgrade(&last);
@@ -116,7 +116,7 @@ fn look_at_handles(none_is_left: fn(&Weak<()>) -> bool) {
 }
 
 #[test]
-fn a_look_at_the_number_of_handles_is_a_relaxed_one() {
+fn a_check_of_the_number_of_handles_is_relaxed() {
     let looks: [fn(&Weak<()>) -> bool; 2] =
         [|weak| weak.upgrade().is_none(), |weak| weak.strong_count() == 0];
     for none_is_left in looks {
@@ -126,12 +126,12 @@ fn a_look_at_the_number_of_handles_is_a_relaxed_one() {
             report.findings()[0].schedule.environment.stale_reads > 0,
             "{report}"
         );
-        // Another search says that it does not look there.
+        // Another search names this as a limit.
         let named = auto().strategy(Strategy::dfs());
         let report = named.explore(move || look_at_handles(none_is_left));
         assert_eq!(not_explored(&report), Some("sc"), "{report}");
     }
-    // This one knows what the others did.
+    // This task is ordered after the others.
     let report = auto().explore(|| {
         let (mut own, done) = (Arc::new(()), AtomicBool::new(false));
         let (other, done) = (own.clone(), &done);

@@ -1,4 +1,4 @@
-//! Executions under the memory model of C++20, as a test sees them: what is found, replayed, reported and refused.
+//! Executions under the memory model of C++20: findings, replays, reports and refusals.
 
 mod auto;
 mod explained;
@@ -126,7 +126,7 @@ fn a_finding_replays_under_the_same_model() {
     let found = explored(|| store_buffer(Relaxed, Relaxed, false));
     let finding = &found.findings()[0];
     assert_eq!(finding.schedule.environment.stale_reads, 2);
-    // The environment is the schedule's, not that of the settings.
+    // The schedule sets the environment, not the settings.
     let again = Explorer::new()
         .replay(finding.schedule.clone())
         .explore(|| store_buffer(Relaxed, Relaxed, false));
@@ -179,14 +179,14 @@ fn messages_need_release_and_acquire() {
             assert_eq!(report.verdict(), Verdict::Fail, "{publish:?} {take:?} {cell}");
         }
     }
-    // The values of atomics alone are right in every order of the operations.
+    // Under sequential consistency, the values of the atomics are right in every order.
     let sc = Explorer::new().explore(|| message(Relaxed, Relaxed, false));
     assert_eq!(sc.verdict(), Verdict::Pass);
 }
 
-/// Reads of a flag that was reset: the second message is published by the second store, which the reader has not read.
+/// Reads a flag that was set again. The second store publishes the second message, and the reader has not read it.
 #[test]
-fn a_stale_flag_gives_only_what_came_with_it() {
+fn a_stale_flag_orders_only_what_precedes_its_store() {
     struct Shared(AtomicU32, UnsafeCell<u32>);
     // SAFETY: as above.
     unsafe impl Sync for Shared {}
@@ -199,7 +199,7 @@ fn a_stale_flag_gives_only_what_came_with_it() {
             other.1.with_mut(|value| unsafe { *value = 1 });
             other.0.store(2, Release);
         });
-        // 1 is read although 2 is there: that does not make the write known.
+        // 1 is read although 2 was stored, which does not order the second write.
         if shared.0.load(Acquire) == 1 {
             // SAFETY: as above.
             shared.1.with(|value| unsafe { *value });
@@ -237,7 +237,7 @@ fn loops_that_wait_end() {
 }
 
 #[test]
-fn locks_order_what_they_guard() {
+fn locks_order_guarded_accesses() {
     let report = explored(|| {
         let shared = Arc::new((Mutex::new(()), AtomicU32::new(0)));
         let tasks: Vec<_> = (0..2)
@@ -342,7 +342,7 @@ fn samples_read_stale_values() {
 
 /// A task panics while it may be in an execution that ends because of an inconsistent store: the panic is handled later.
 #[test]
-fn a_panic_that_is_handled_is_none_of_an_inconsistent_execution() {
+fn panics_are_not_handled_in_inconsistent_executions() {
     let report = explored(|| {
         let vars = Arc::new([AtomicU32::new(0), AtomicU32::new(0)]);
         let other = Arc::clone(&vars);
@@ -359,7 +359,7 @@ fn a_panic_that_is_handled_is_none_of_an_inconsistent_execution() {
     assert!(report.redundant() > 0, "{report}");
 }
 
-/// Two weak exchanges fail without a reason, with their failure ordering: as two loads of a store buffer.
+/// Two weak exchanges fail spuriously. With their failure ordering they act as the two loads of a store buffer.
 #[test]
 fn a_weak_exchange_that_fails_has_its_failure_ordering() {
     let both_fail = |failure: Ordering| {
@@ -418,7 +418,7 @@ impl Monitor for BothZero {
 }
 
 #[test]
-fn monitors_are_told_nothing_that_is_inconsistent() {
+fn monitors_do_not_see_inconsistent_executions() {
     for (order, seen) in [(Relaxed, true), (SeqCst, false)] {
         let monitor = BothZero::default();
         weak()
@@ -430,7 +430,7 @@ fn monitors_are_told_nothing_that_is_inconsistent() {
 }
 
 #[test]
-fn samples_draw_again_instead_of_what_is_inconsistent() {
+fn samples_draw_again_instead_of_inconsistent_executions() {
     let report = weak()
         .strategy(Strategy::random())
         .executions(500)
@@ -485,7 +485,7 @@ struct Mailbox {
     order: Ordering,
 }
 
-// SAFETY: the cells are watched, and one task runs at a time.
+// SAFETY: the exploration watches the cells, and one task runs at a time.
 unsafe impl Sync for Mailbox {}
 
 impl Mailbox {
@@ -498,12 +498,13 @@ impl Mailbox {
 
     fn take(&self) -> Option<usize> {
         let at = self.number.swap(0, self.order).checked_sub(1)?;
-        // SAFETY: it was written before its number was given away.
+        // SAFETY: the cell was written before its number was published.
         Some(self.cells[at].with(|cell| unsafe { *cell }))
     }
 }
 
-/// Its results are right, but nothing makes the cell known to its taker: the monitor of data races sees that.
+/// The results are right, but nothing orders the write of the cell before the read, which the monitor of data races
+/// reports.
 #[test]
 fn objects_are_compared_and_monitored() {
     let run = |order: Ordering, monitors: &str| {
@@ -536,7 +537,7 @@ fn objects_are_compared_and_monitored() {
     assert_eq!(failure.kind.as_str(), "data_race", "{report}");
 }
 
-/// Each round reads what the last one stored, which is another store.
+/// Each round reads the store of the previous one.
 #[test]
 fn loops_that_wait_by_read_modify_writes_end() {
     let report = explored(|| {
@@ -559,7 +560,8 @@ fn loops_that_wait_by_read_modify_writes_end() {
     );
 }
 
-/// The most loads at one place of a task, in any execution, that read the first value after a newer one was stored.
+/// The greatest number of loads at one place of a task in an execution that read the first value after a newer one was
+/// stored.
 #[derive(Clone, Default)]
 struct StaleLoads(Arc<std::sync::Mutex<(bool, u32, u32)>>);
 

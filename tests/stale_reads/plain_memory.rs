@@ -1,4 +1,4 @@
-//! Data races in executions with stale reads: a task knows what came with the store that it has read, and no more.
+//! Data races in executions with stale reads: a read orders only the accesses that precede the store that it read.
 
 use super::auto::auto;
 use intermezzo::cell::{ByPointer as _, UnsafeCell};
@@ -76,7 +76,7 @@ fn a_newer_store_that_was_not_read_orders_nothing() {
     assert_eq!(report.findings()[0].stale_operations().len(), 1, "{report}");
 }
 
-/// The advice names no store that the task has passed over.
+/// The advice does not name newer stores that the task did not read.
 #[test]
 fn the_help_for_a_race_is_about_the_store_that_was_read() {
     let report = auto().set("minimise", 0).explore(|| {
@@ -100,7 +100,7 @@ fn the_help_for_a_race_is_about_the_store_that_was_read() {
 }
 
 #[test]
-fn a_fence_acquires_what_a_count_was_read_for() {
+fn a_fence_after_a_check_of_a_count_acquires() {
     let report = auto().explore(|| {
         let shared = Arc::new(Shared::new());
         let other = Arc::clone(&shared);

@@ -1,4 +1,4 @@
-//! Random programs by the default search: they fail where the memory model lets them.
+//! Random programs explored by the default search fail if the memory model allows the failure.
 
 use super::auto::auto;
 use intermezzo::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
@@ -35,7 +35,7 @@ fn random(rng: &mut Xoshiro256PlusPlus) -> Program {
     })
 }
 
-/// Runs the program, and returns what each step read and the last values.
+/// Runs the program, and returns the value that each step read and the final values.
 fn run(program: &Program) -> Vec<usize> {
     let vars = [AtomicUsize::new(0), AtomicUsize::new(0)];
     let side = |steps: &[Step]| -> Vec<usize> {
@@ -61,7 +61,7 @@ fn run(program: &Program) -> Vec<usize> {
 
 /// Every outcome that the model allows is found by the default search, and no other.
 #[test]
-fn random_programs_fail_by_default_where_the_model_lets_them() {
+fn random_programs_fail_by_default_if_the_model_allows_it() {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(11);
     let mut only_weak = 0;
     for number in 0..150 {

@@ -15,7 +15,7 @@ fn no_time_passes_while_a_task_has_a_newer_value_to_see() {
         let (other, main) = (Arc::clone(&vars), thread::current());
         let task = thread::spawn(move || {
             let [is_busy, is_done] = &*other;
-            // As a lock spins before it waits.
+            // Spins like a lock that spins before it waits.
             for _ in 0..4 {
                 if !is_busy.load(Relaxed) {
                     break;

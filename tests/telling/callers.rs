@@ -1,4 +1,4 @@
-//! A program whose operations have the place of their function's caller.
+//! A program whose operations have the places of their functions' callers.
 
 use super::Case;
 use intermezzo::sync::Arc;

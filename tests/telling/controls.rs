@@ -1,11 +1,12 @@
-//! Control characters that a test or a monitor brings into a report: a text shows them, and a terminal does not obey them.
+//! Control characters in a report that come from a test or a monitor: texts make them visible, so a terminal does not act
+//! on them.
 
 use intermezzo::report::TextStyle;
 use intermezzo::sdk::{Context, Execution, FindingKind, Interests, Monitor, MonitorFinding};
 use intermezzo::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use intermezzo::{Explorer, Report, Verbosity, name, thread};
 
-/// Clears a screen, sets the title of a window, and goes back to the beginning of the line.
+/// Clears the screen, sets the title of the window, and returns to the beginning of the line.
 const CONTROLS: &str = "\u{1b}[2J\u{1b}]0;x\u{7}\r";
 
 /// Reports each execution in these words.
@@ -50,7 +51,7 @@ fn report() -> Report {
 }
 
 #[test]
-fn a_terminal_obeys_nothing_that_a_test_or_a_monitor_says() {
+fn control_characters_of_tests_and_monitors_are_made_visible() {
     let report = report();
     let said = |text: &str| text.chars().filter(|c| c.is_control()).collect::<String>();
     let is_plain = |text: &str| said(text).chars().all(|c| c == '\n' || c == '\t');

@@ -1,4 +1,4 @@
-//! The texts of twelve failures: for each the two facts that are needed to fix it are on the first screen.
+//! The texts of twelve failures: the two facts that are needed to fix each one are on the first screen.
 
 use super::Case;
 use super::twelve::*;
@@ -6,7 +6,7 @@ use intermezzo::ReplayedBy;
 use intermezzo::report::TextStyle;
 use intermezzo::report::lines::width;
 
-/// The lines of a terminal of usual size.
+/// The number of lines of a terminal of usual size.
 const SCREEN: usize = 40;
 
 /// A failure, with what its text must say on the first screen. Spaces in a row count as one.
@@ -25,7 +25,7 @@ const fn failure(
     Failure { case, facts }
 }
 
-/// The first fact is what goes wrong, the second one is what has to come in another order, or is missing.
+/// The first fact is what goes wrong. The second one is what has to come in another order, or is missing.
 const FAILURES: &[Failure] = &[
     failure(
         "deque",

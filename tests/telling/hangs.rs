@@ -6,11 +6,11 @@ use intermezzo::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 pub(crate) const CASES: &[Case] = &[Case {
     name: "hang",
     settings: &[("hang", "0.2")],
-    body: sleeps_in_vain,
+    body: sleeps_too_long,
 }];
 
 /// Sleeps by std for longer than the limit.
-fn sleeps_in_vain() {
+fn sleeps_too_long() {
     let n = AtomicUsize::new(0);
     n.fetch_add(1, SeqCst);
     std::thread::sleep(std::time::Duration::from_secs(3_600));

@@ -1,5 +1,5 @@
-//! The look of failures for a first-time user: a snapshot for each kind of finding and each monitor that ships. No line
-//! is wider than allowed, and nothing is lost if there is less room.
+//! The texts of failures: a snapshot for each kind of finding and each monitor that ships. No line
+//! is wider than allowed, and nothing is lost in a narrow terminal.
 
 mod callers;
 mod controls;
@@ -69,7 +69,7 @@ fn reports() -> impl Iterator<Item = (&'static Case, Report)> {
 }
 
 #[test]
-fn every_kind_and_every_monitor_is_told_of() {
+fn every_kind_and_every_monitor_has_a_snapshot() {
     let mut kinds: BTreeSet<String> = BTreeSet::new();
     let mut monitors: BTreeSet<String> = BTreeSet::new();
     for (case, report) in reports() {
@@ -111,7 +111,7 @@ fn as_much_as_is_wanted() {
 }
 
 #[test]
-fn what_passes_says_what_it_is_worth() {
+fn a_pass_states_its_coverage() {
     let body = || {
         let n = intermezzo::sync::Mutex::new(0);
         intermezzo::thread::scope(|scope| {
@@ -128,7 +128,7 @@ fn what_passes_says_what_it_is_worth() {
     insta::assert_snapshot!("passes", texts.join("\n"));
 }
 
-/// The failure in the guide is one of the snapshots.
+/// The guide shows one of the snapshots.
 #[test]
 fn the_guide_shows_what_is_shown() {
     let guide = include_str!("../../docs/guide/src/failure.md");

@@ -1,4 +1,4 @@
-//! Concurrent objects that do not behave like their sequential versions, and invalid specifications.
+//! Concurrent objects that violate their specifications, and invalid specifications.
 
 use intermezzo::refinement::{RefinementReport, refine};
 use intermezzo::sync::atomic::{AtomicUsize, Ordering::SeqCst};

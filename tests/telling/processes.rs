@@ -13,10 +13,10 @@ use std::{env, fs, thread};
 /// The variable with the file to which a child process writes its reports.
 const WRITE_TO: &str = "TELLING_WRITE_TO";
 
-/// A variable that only takes up room.
+/// A variable that only makes the environment larger.
 const PADDING: &str = "TELLING_PADDING";
 
-/// Takes out the one value that depends on real time.
+/// Removes the only value that depends on real time.
 fn without_time(mut json: Value) -> Value {
     match &mut json {
         Value::Object(fields) => {
@@ -92,7 +92,7 @@ fn the_flag_is_never_set(others_live: Option<Duration>) {
     });
 }
 
-/// A new thread of the process may end a loop, so the loops go round more often while there is one. How often depends on
+/// A new thread of the process may end a loop, so loops run more rounds while there is one. How many depends on
 /// real time; reports and recordings do not.
 #[test]
 fn a_livelock_is_the_same_among_new_threads() {

@@ -1,4 +1,4 @@
-//! Programs with a finding of each kind, as a user would write them.
+//! Programs that a user might write, with a finding of each kind.
 
 use super::Case;
 use intermezzo::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
@@ -6,7 +6,7 @@ use intermezzo::sync::{Arc, Condvar, Mutex, mpsc};
 use intermezzo::{atomically, choose, thread};
 use intermezzo_corpus::find;
 
-/// Each case with the settings that it needs. The first is shown in every detail.
+/// The cases, each with its settings. The first is shown with every level of detail.
 pub(crate) const CASES: &[Case] = &[
     case("assertion", &[], assertion),
     case("panic", &[], panic_of_a_task),
@@ -128,7 +128,7 @@ fn lock_taken_twice() {
     assert_eq!(*held, *again);
 }
 
-/// Looks at the flag and then waits, without holding the lock in between.
+/// Checks the flag and then waits, without holding the lock in between.
 fn lost_wake_up() {
     let (ready, lock, wake) = (AtomicBool::new(false), Mutex::new(()), Condvar::new());
     thread::scope(|scope| {
@@ -155,7 +155,7 @@ fn channels() {
     server.join().unwrap();
 }
 
-/// Raises a flag that no task reads, so that no round fails.
+/// Sets a flag that no task reads, so that no round fails.
 fn gives_way_for_ever() {
     let flag = AtomicUsize::new(0);
     loop {

@@ -1,4 +1,4 @@
-//! The holder of a reader-writer lock that a task waits to write.
+//! The text names the holder of a reader-writer lock for which a writer waits.
 
 use intermezzo::sync::{Mutex, RwLock, mpsc};
 use intermezzo::{Environment, Explorer, thread};
@@ -9,7 +9,7 @@ fn blocked(test: fn()) -> String {
     report.findings()[0].message.clone()
 }
 
-/// Returns the task that a message says to hold what another one waits for.
+/// Returns the task that holds the lock, according to a message.
 fn holder(message: &str) -> Option<&str> {
     message.split_once("held by ")?.1.split_once(" since")?.0.into()
 }
@@ -46,7 +46,7 @@ fn a_reader_that_wants_to_write_waits_for_itself() {
     );
 }
 
-/// A guard that was forgotten is of a task that has ended. It is named if no other task reads.
+/// A forgotten guard may belong to a task that has ended. That task is named if no other task reads.
 #[test]
 fn a_reader_that_has_not_ended_is_named_first() {
     let ended = blocked(|| {
@@ -71,13 +71,13 @@ fn a_reader_that_has_not_ended_is_named_first() {
     assert!(both.contains("held by task 2 since tests/"), "{both}");
 }
 
-/// A value that goes to another task though its type does not allow it. Guards of some crates may.
+/// A value that is sent to another task although its type does not allow it. Some crates' guards allow it.
 struct Passed<T>(T);
 
 // SAFETY: the look-alikes run one task at a time, on one OS thread, and their guards belong to no thread.
 unsafe impl<T> Send for Passed<T> {}
 
-/// The events do not tell which of two guards a task has dropped.
+/// The events do not show which of two guards a task has dropped.
 #[test]
 fn no_reader_is_named_if_a_guard_went_to_another_task() {
     let message = blocked(|| {
@@ -95,7 +95,7 @@ fn no_reader_is_named_if_a_guard_went_to_another_task() {
     assert_eq!(holder(&message), None, "{message}");
 }
 
-/// Guards need not be dropped last first.
+/// Guards need not be dropped in reverse order.
 #[test]
 fn the_place_is_that_of_the_guard_that_is_held() {
     let message = blocked(|| {
@@ -118,7 +118,7 @@ fn the_place_is_that_of_the_guard_that_is_held() {
 
 /// Two tasks wait for a third, which has ended: the order in which they take their locks does not matter.
 #[test]
-fn a_holder_that_has_ended_is_no_reason_to_change_the_order_of_locks() {
+fn a_holder_that_has_ended_leads_to_no_advice_on_lock_order() {
     let report = Explorer::new().environment(Environment::calm()).explore(|| {
         let journal = RwLock::new(0);
         thread::scope(|scope| {

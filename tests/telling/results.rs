@@ -1,4 +1,4 @@
-//! A test that returns something else in another execution.
+//! A test that returns different values in different executions.
 
 use super::Case;
 use intermezzo::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -10,7 +10,7 @@ pub(crate) const CASES: &[Case] = &[Case {
     body: || _ = counted_at_once(),
 }];
 
-/// Returns what two tasks have counted.
+/// Returns the count of two tasks.
 pub(crate) fn counted_at_once() -> usize {
     let count = AtomicUsize::new(0);
     thread::scope(|scope| {

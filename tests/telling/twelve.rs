@@ -1,4 +1,4 @@
-//! Twelve failures, as a user would write them.
+//! Twelve failures in programs that a user might write.
 
 use intermezzo::cell::{ByPointer, UnsafeCell};
 use intermezzo::refinement::{RefinementReport, fresh, refine};
@@ -271,7 +271,7 @@ pub(crate) fn bounded_ring() {
     assert_eq!(popped, pushed, "what is pushed comes out");
 }
 
-// ABBA.
+// Two tasks take two locks in opposite orders.
 #[derive(Default)]
 struct Bank {
     accounts: Mutex<Vec<u64>>,
@@ -303,7 +303,7 @@ pub(crate) fn abba_deadlock() {
     auditor.unwrap().join().unwrap();
 }
 
-// A lost wake-up: the flag is looked at before the lock is taken.
+// A lost wake-up: the flag is checked before the lock is taken.
 struct Gate {
     open: AtomicBool,
     lock: Mutex<()>,
@@ -338,13 +338,13 @@ pub(crate) fn lost_wake_up() {
     waiter.join().unwrap();
 }
 
-// A race in a cell: the value is written after the flag that publishes it.
+// A data race in a cell: the value is written after the flag that publishes it.
 struct Slab {
     ready: AtomicBool,
     value: UnsafeCell<u64>,
 }
 
-// SAFETY: it is not: this is the bug. Tasks run one at a time.
+// SAFETY: none, which is the bug. Tasks run one at a time.
 unsafe impl Sync for Slab {}
 
 impl Slab {
@@ -394,7 +394,7 @@ pub(crate) fn poisoned_mutex() {
     adder.join().unwrap();
 }
 
-// A livelock: two polite tasks.
+// A livelock of two tasks that give way to each other.
 struct Polite {
     wants: [AtomicBool; 2],
 }
@@ -455,7 +455,7 @@ pub(crate) fn leak_cycle() {
     task.join().unwrap();
 }
 
-// A stale load: Dekker with relaxed stores.
+// A stale load: Dekker's algorithm with relaxed stores.
 pub(crate) fn stale_load() {
     struct Dekker {
         flags: [AtomicU64; 2],
@@ -481,7 +481,7 @@ pub(crate) fn stale_load() {
     other.join().unwrap();
 }
 
-// A counter whose operation is two.
+// A counter whose operation has two steps.
 struct Counter {
     count: AtomicU64,
 }

@@ -49,13 +49,13 @@ fn no_line_is_too_long_and_nothing_is_cut_without_a_sign() {
         for (name, text, token) in texts(columns) {
             let longest = text.lines().max_by_key(|line| width(line)).unwrap();
             assert!(width(longest) <= columns, "{name} in {columns}: {longest}");
-            // A command is a single one for the shell, and contains the whole schedule.
+            // For the shell, a command is on one line, and it contains the whole schedule.
             let commands = text.replace("\\\n", "");
             if let Some(token) = token {
                 assert!(commands.contains(&token), "{name} in {columns}: {text}");
             }
             for path in paths(&commands) {
-                // Where tasks have columns of their own, places have none.
+                // If tasks have columns of their own, there is no column for places.
                 let is_line_of = |place: &str, known: &str| {
                     known
                         .strip_prefix(place)
@@ -80,7 +80,7 @@ fn in_a_narrow_terminal() {
     assert!(narrow.len() > FindingKind::ALL.len());
 }
 
-/// The same failures in terminals as they are, and in a wide one.
+/// The same failures in terminals of usual widths, and in a wide one.
 #[test]
 fn in_terminals_of_usual_widths() {
     for columns in [80, 100, 160] {

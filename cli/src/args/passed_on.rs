@@ -1,8 +1,8 @@
 //! Commands that pass arguments on to cargo: which arguments are ours, and which are cargo's.
 //!
 //! An unknown flag is passed on to cargo, unless it is similar to one of ours. Then it is refused, because cargo's own
-//! error would not suggest our flags. It is taken for cargo's if the help of cargo or cargo-nextest has a flag of this name,
-//! or one that is more similar.
+//! error would not suggest our flags. It is still passed on if the help of cargo or cargo-nextest has a flag of this
+//! name, or one that is more similar.
 
 use super::Cli;
 use crate::cargo;
@@ -12,8 +12,8 @@ use clap::{Command, CommandFactory};
 use std::ffi::OsString;
 use std::process::Stdio;
 
-/// Flags of cargo that its help does not list, because they are not stable, and flags of the harness that are similar to
-/// ours. For the latter, cargo's error says where they belong.
+/// Flags of cargo that its help does not list because they are unstable, and flags of the harness that are similar to ours:
+/// for these, cargo's error says where they belong.
 const NOT_IN_HELP: [&str; 7] = [
     "artifact-dir",
     "build-plan",
@@ -24,8 +24,8 @@ const NOT_IN_HELP: [&str; 7] = [
     "report-time",
 ];
 
-/// The smallest similarity, from 0 to 1, at which an unknown flag is taken for a typing error. It is clap's own threshold,
-/// with which clap suggests flags in all other commands.
+/// The smallest similarity, from 0 to 1, at which an unknown flag is taken for a typing error. This is the threshold at
+/// which clap suggests flags in all other commands.
 const SIMILARITY_MIN: f64 = 0.7;
 
 /// Returns the arguments with our flags before those of cargo, because clap passes on everything from the first unknown
@@ -95,7 +95,7 @@ fn meant<'c>(given: &str, command: &'c Command) -> Option<&'c str> {
     let is_nearer = |help: &str| flags_in(help).any(|flag| similar(flag) > similarity);
     let is_like_ours = similarity > SIMILARITY_MIN;
     let of_cargo_itself = if command.get_name() == RUN { RUN } else { "test" };
-    let has_nearer = |words: &[&str]| is_nearer(&of_cargo(words));
+    let has_nearer = |words: &[&str]| is_nearer(&output_of_cargo(words));
     let others_have =
         || has_nearer(&[of_cargo_itself, "--help"]) || has_nearer(&["nextest", "run", "--help"]);
     (is_like_ours && !others_have()).then_some(meant)
@@ -107,8 +107,8 @@ fn flags_in(help: &str) -> impl Iterator<Item = &str> {
     words.filter_map(|word| word.strip_prefix("--"))
 }
 
-/// Returns what cargo prints when it is run with these words; nothing if it cannot be run.
-fn of_cargo(words: &[&str]) -> String {
+/// Returns the output of cargo with these arguments; nothing if it cannot be run.
+fn output_of_cargo(words: &[&str]) -> String {
     let output = cargo::command().args(words).stderr(Stdio::null()).output();
     output.map_or_else(
         |_| String::new(),
@@ -125,7 +125,7 @@ fn refusal(given: &str, meant: &str, name: &str) -> Error {
         ),
     };
     let mut cli = Cli::command();
-    // Usage lines name the whole command then.
+    // After this, usage lines name the whole command.
     cli.build();
     let mut error = Error::new(ErrorKind::UnknownArgument);
     if let Some(command) = cli.find_subcommand(name) {
@@ -175,11 +175,11 @@ mod tests {
                 "-p queue push -- --seed 5",
             ),
             ("-p queue -- --lib -- --skip a", "-p queue --lib -- --skip a"),
-            // Unknown, and like none of ours, or more like another's.
+            // Unknown flags that are like none of ours, or more like a flag of cargo or the harness.
             ("--zzyzx", "--zzyzx"),
             ("--test-thread=1", "--test-thread=1"),
             ("--no-fail-fats", "--no-fail-fats"),
-            // As the refusal tells it.
+            // The forms that the error message suggests.
             ("-- --preemption --", "--preemption --"),
             ("-p queue -- --preemption --", "-p queue --preemption --"),
             ("-- -- --preemption", "-- --preemption"),
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn what_others_have_is_passed_on() {
-        let named = of_cargo(&["test", "--help"]);
+        let named = output_of_cargo(&["test", "--help"]);
         let flags: Vec<&str> = flags_in(&named).chain(NOT_IN_HELP).collect();
         assert!(flags.len() > 30, "{flags:?}");
         let cli = Cli::command();

@@ -49,7 +49,7 @@ pub(crate) struct Around {
     pub(crate) command_limit: Option<Duration>,
 }
 
-/// Longer than commands before each of many executions take, and shorter than users wait without an answer.
+/// Longer than a command that runs around each execution should take, and short enough for a user to wait.
 const COMMAND_LIMIT: Duration = Duration::from_secs(60);
 
 const HELP: &str = "\
@@ -142,7 +142,7 @@ mod tests {
             let words = format!("cargo-intermezzo run {words}");
             let words = ours_first(words.split_whitespace().map(OsString::from).collect());
             let Command::Run(args) = Cli::try_parse_from(words.unwrap()).unwrap().command else {
-                panic!("it is no `run`")
+                panic!("it is another command")
             };
             assert_eq!(args.cargo, cargo.split_whitespace().collect::<Vec<_>>());
         }

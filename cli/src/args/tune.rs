@@ -96,7 +96,7 @@ fn bytes(value: &str) -> Result<String, String> {
     any_setting(&format!("reduction=cache_bytes={value}")).map(|_| value.to_owned())
 }
 
-/// The default time.
+/// The default time limit.
 const TIME: Duration = Duration::from_secs(30);
 
 impl TuneArgs {
@@ -109,14 +109,14 @@ impl TuneArgs {
             && lists.iter().all(|list| list.is_empty())
     }
 
-    /// Returns the time limit of such a comparison. If figures that depend on the machine are left out, there is only a
-    /// limit that was given.
+    /// Returns the time limit of a comparison that [`TuneArgs::is_open`]. With `--no-times` there is no default limit,
+    /// because the output would depend on the machine.
     pub(crate) fn time(&self) -> Option<Duration> {
         self.time.or((!self.no_times).then_some(TIME))
     }
 }
 
-/// Splits `name=value` where that is a setting.
+/// Splits `name=value`, and checks that it sets a setting.
 fn any_setting(text: &str) -> Result<(String, String), String> {
     let (name, value) = text
         .split_once('=')

@@ -19,30 +19,32 @@ use std::collections::BTreeSet;
 /// Settings by name and value.
 type Given = Vec<(&'static str, String)>;
 
-/// The results of several executions.
+/// The results of several executions, counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-struct Came {
+struct Counts {
     executions: u64,
-    /// The number of those that failed, and the kinds of failures.
+    /// The number of executions that failed.
     failures: u64,
+    /// The kinds of failures.
     kinds: BTreeSet<String>,
-    /// The number of those in which the breakpoint was hit, and the number of waits that timed out.
+    /// The number of executions in which the breakpoint was hit.
     hit: u64,
+    /// The number of waits that timed out.
     in_vain: u64,
-    /// The pairs of places that contended in them.
+    /// The pairs of places that contended in the executions.
     #[serde(skip)]
     pairs: Vec<[NamedPlace; 2]>,
 }
 
-impl Came {
-    /// Returns the results of executions with these breakpoints armed, except for findings.
-    fn of(executions: u64, armed: &[BreakpointFigures]) -> Came {
+impl Counts {
+    /// Returns the counts of executions with these breakpoints armed, without their findings.
+    fn of(executions: u64, armed: &[BreakpointFigures]) -> Counts {
         let in_vain = armed.iter().map(|figures| figures.timeouts + figures.unordered);
-        Came {
+        Counts {
             executions,
             hit: armed.iter().map(|figures| figures.executions_hit).sum(),
             in_vain: in_vain.sum(),
-            ..Came::default()
+            ..Counts::default()
         }
     }
 
@@ -63,7 +65,7 @@ struct Order {
     /// The breakpoint, in the form of the setting `breakpoints`.
     armed: String,
     #[serde(flatten)]
-    came: Came,
+    counts: Counts,
 }
 
 /// The results of a program.
@@ -71,7 +73,7 @@ struct Order {
 struct Program {
     program: String,
     /// The results without an armed breakpoint.
-    unarmed: Came,
+    unarmed: Counts,
     orders: Vec<Order>,
     /// The pairs that were not tried, because there were more than requested.
     left_out: usize,
@@ -92,7 +94,7 @@ pub(crate) fn run(args: &BreakpointsArgs) -> Result<Exit, Problem> {
         BreakpointsOf::Tests { cargo } => project::tried(cargo, args)?,
     };
     let failed = |program: &Program| {
-        program.unarmed.failures > 0 || program.orders.iter().any(|order| order.came.failures > 0)
+        program.unarmed.failures > 0 || program.orders.iter().any(|order| order.counts.failures > 0)
     };
     let exit = match programs.iter().any(failed) {
         _ if programs.is_empty() => Exit::Inconclusive,
@@ -113,15 +115,15 @@ pub(crate) fn run(args: &BreakpointsArgs) -> Result<Exit, Problem> {
     Ok(exit)
 }
 
-/// Finds the pairs of a program and tries each, by executions with these settings.
+/// Tries both orders of the contending pairs in `found`, each by executions that `explore` runs with the given settings.
 fn tried(
     program: String,
-    looked: Came,
+    found: Counts,
     args: &BreakpointsArgs,
-    mut explore: impl FnMut(Given) -> Result<Came, Problem>,
+    mut explore: impl FnMut(Given) -> Result<Counts, Problem>,
 ) -> Result<Program, Problem> {
     let unarmed = explore(settings(args, "none", "none"))?;
-    let mut pairs = looked.pairs;
+    let mut pairs = found.pairs;
     pairs.sort_by(|one, other| {
         let key = |pair: &[NamedPlace; 2]| pair.each_ref().map(|place| place.site.clone());
         key(one).cmp(&key(other))
@@ -139,8 +141,8 @@ fn tried(
             both.push(format!("{} before {}", other.site, one.site));
         }
         for armed in both {
-            let came = explore(settings(args, &armed, "none"))?;
-            orders.push(Order { armed, came });
+            let counts = explore(settings(args, &armed, "none"))?;
+            orders.push(Order { armed, counts });
         }
     }
     Ok(Program {
@@ -174,6 +176,6 @@ fn settings(args: &BreakpointsArgs, armed: &str, monitors: &str) -> Given {
 }
 
 /// Returns settings for the run that finds the pairs.
-fn looking(args: &BreakpointsArgs) -> Given {
+fn settings_to_find_pairs(args: &BreakpointsArgs) -> Given {
     settings(args, "none", "none;contention;data-race")
 }

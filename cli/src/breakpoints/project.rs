@@ -1,6 +1,6 @@
 //! The pairs of the explored tests of the project in the current directory, by `cargo test`.
 
-use super::{Came, Given, Program, looking, tried as tried_pairs};
+use super::{Counts, Given, Program, settings_to_find_pairs, tried as tried_pairs};
 use crate::args::BreakpointsArgs;
 use crate::output;
 use crate::problem::Problem;
@@ -11,25 +11,27 @@ use std::ffi::OsString;
 pub(super) fn tried(cargo: &[OsString], args: &BreakpointsArgs) -> Result<Vec<Program>, Problem> {
     let mut every = vec![OsString::from("--no-fail-fast")];
     every.extend_from_slice(cargo);
-    let ran = CargoTest::new(every, true)?.settings(&looking(args)).run()?;
+    let ran = CargoTest::new(every, true)?
+        .settings(&settings_to_find_pairs(args))
+        .run()?;
     ran.refused_none()?;
     if ran.reports.is_empty() {
         output::complain(NOTHING_EXPLORED);
     }
     let one = |report: &ProjectReport| {
         let test = arguments_of_test(&report.program, &report.binary, cargo)?;
-        tried_pairs(report.program.clone(), came(report), args, |given| {
+        tried_pairs(report.program.clone(), counts(report), args, |given| {
             explore(&report.program, test.clone(), given)
         })
     };
     ran.reports.iter().map(one).collect()
 }
 
-fn explore(program: &str, test: Vec<OsString>, given: Given) -> Result<Came, Problem> {
+fn explore(program: &str, test: Vec<OsString>, given: Given) -> Result<Counts, Problem> {
     let ran = CargoTest::new(test, true)?.silent().settings(&given).run()?;
     ran.refused_none()?;
     let report = ran.reports.iter().find(|report| report.program == program);
-    report.map(came).ok_or_else(|| {
+    report.map(counts).ok_or_else(|| {
         Problem::usage(format!(
             "{program:?} was not explored when it was run alone: look at it with `cargo intermezzo test`"
         ))
@@ -37,10 +39,10 @@ fn explore(program: &str, test: Vec<OsString>, given: Given) -> Result<Came, Pro
 }
 
 /// Returns the results of a report's executions, with or without a breakpoint.
-fn came(report: &ProjectReport) -> Came {
-    let mut came = Came::of(report.executions, &report.breakpoints);
+fn counts(report: &ProjectReport) -> Counts {
+    let mut counts = Counts::of(report.executions, &report.breakpoints);
     for finding in &report.findings {
-        came.add(&finding.kind, finding.is_error(), finding.count, &finding.places);
+        counts.add(&finding.kind, finding.is_error(), finding.count, &finding.places);
     }
-    came
+    counts
 }

@@ -1,6 +1,6 @@
 //! The table of a program's pairs.
 
-use super::{Came, Program};
+use super::{Counts, Program};
 use crate::output;
 
 /// Returns a line for each order of each pair.
@@ -12,14 +12,14 @@ pub(super) fn of(program: &Program) -> String {
         left_out,
     } = program;
     let mut text = format!(
-        "{name}: {} for each line, at random; of an order, the left place goes first\n",
+        "{name}: {} at random for each line; in each order, the left place goes first\n",
         output::count(unarmed.executions, "execution")
     );
     let title = ["FAILS", "HIT", "UNMET", "HOW", "ORDER"]
         .map(str::to_owned)
         .to_vec();
     let mut rows = vec![title, row(unarmed, None)];
-    rows.extend(orders.iter().map(|order| row(&order.came, Some(&order.armed))));
+    rows.extend(orders.iter().map(|order| row(&order.counts, Some(&order.armed))));
     text.push_str(&output::table(&rows));
     if orders.is_empty() {
         text.push_str("no two places contend in these executions\n");
@@ -34,20 +34,20 @@ pub(super) fn of(program: &Program) -> String {
 }
 
 /// Returns the line of executions in which this order was armed, or nothing.
-fn row(came: &Came, armed: Option<&str>) -> Vec<String> {
-    let percent = |count: u64| match came.executions {
+fn row(counts: &Counts, armed: Option<&str>) -> Vec<String> {
+    let percent = |count: u64| match counts.executions {
         0 => "-".to_owned(),
         all => format!("{:.0} %", 100.0 * count as f64 / all as f64),
     };
     let hit = match armed {
-        Some(_) => percent(came.hit),
+        Some(_) => percent(counts.hit),
         None => "-".into(),
     };
-    let kinds: Vec<&str> = came.kinds.iter().map(String::as_str).collect();
+    let kinds: Vec<&str> = counts.kinds.iter().map(String::as_str).collect();
     vec![
-        percent(came.failures),
+        percent(counts.failures),
         hit,
-        came.in_vain.to_string(),
+        counts.in_vain.to_string(),
         if kinds.is_empty() {
             "-".into()
         } else {
@@ -64,24 +64,24 @@ mod tests {
 
     #[test]
     fn a_line_for_each_order() {
-        let came = |failures, hit, kind: &str| Came {
+        let counts = |failures, hit, kind: &str| Counts {
             executions: 200,
             failures,
             hit,
             kinds: [kind.to_owned()].into(),
-            ..Came::default()
+            ..Counts::default()
         };
         let program = Program {
             program: "p".into(),
-            unarmed: came(3, 0, "deadlock"),
+            unarmed: counts(3, 0, "deadlock"),
             orders: vec![Order {
                 armed: "a.rs:1:2 before b.rs:3:4".into(),
-                came: came(200, 199, "deadlock"),
+                counts: counts(200, 199, "deadlock"),
             }],
             left_out: 2,
         };
         let expected = "\
-p: 200 executions for each line, at random; of an order, the left place goes first
+p: 200 executions at random for each line; in each order, the left place goes first
 FAILS  HIT    UNMET  HOW       ORDER
 2 %    -      0      deadlock  (nothing armed)
 100 %  100 %  0      deadlock  a.rs:1:2 before b.rs:3:4

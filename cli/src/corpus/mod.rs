@@ -23,7 +23,7 @@ pub(crate) fn program(name: &str) -> Result<&'static Program, Problem> {
 /// Returns the program of that name and its parameters: those in the name, as in `counter,tasks=2`, and those in `sets`.
 pub(crate) fn program_with(name: &str, sets: &[String]) -> Result<(&'static Program, Arguments), Problem> {
     let mut parts = name.split(',');
-    // The name first: a wrong name matters more than its parameters.
+    // The name first: an error in it matters more than one in the parameters.
     let program = program(parts.next().unwrap_or_default())?;
     let mut given: Vec<String> = parts.map(str::to_owned).collect();
     let problem = |whose: &str, error: ArgumentError| Problem::usage(format!("{whose}: {error}"));

@@ -13,10 +13,10 @@ pub(crate) fn run(schedule: Schedule, args: ReplayArgs) -> Result<Exit, Problem>
     let full_name = schedule.program.clone();
     if !args.cargo.is_empty() {
         return Err(Problem::usage(format!(
-            "{full_name:?} is of the corpus, and replayed without cargo: leave out `--`"
+            "{full_name:?} is a program of the corpus, which is replayed without cargo: leave out `--`"
         )));
     }
-    // First the program alone: the problem then suggests names like it.
+    // The name alone first, because its error suggests similar names.
     let name = full_name
         .trim_start_matches("corpus::")
         .split(',')

@@ -15,7 +15,7 @@ use intermezzo_corpus::{Arguments, Program, programs};
 use serde::Serialize;
 use std::path::Path;
 
-/// A program's exploration in JSON, where all are run.
+/// A program's exploration in JSON, when all programs are run.
 #[derive(Serialize)]
 struct Ran {
     name: &'static str,
@@ -26,7 +26,7 @@ struct Ran {
 
 /// Explores the named program, or all.
 pub(crate) fn run(args: RunArgs) -> Result<Exit, Problem> {
-    // What it asks for is not what this command does.
+    // The variable asks for a replay, which this command does not do.
     if let Some(token) = std::env::var_os("INTERMEZZO_REPLAY").filter(|token| !token.is_empty()) {
         return Err(Problem::usage(format!(
             "INTERMEZZO_REPLAY is for tests: `cargo intermezzo replay {}` runs the schedule of a program of the corpus",
@@ -42,7 +42,7 @@ pub(crate) fn run(args: RunArgs) -> Result<Exit, Problem> {
 fn run_one(name: &str, args: &RunArgs) -> Result<Exit, Problem> {
     let (program, arguments) = super::program_with(name, &args.sets)?;
     if let Some(path) = &args.schedule_out {
-        // Now rather than after a long search.
+        // Checked now rather than after a long search.
         files::check_may_write(path, Kind::Schedule)?;
     }
     view::check_may_write(args.view.as_ref())?;
@@ -94,14 +94,15 @@ fn run_all(args: &RunArgs) -> Result<Exit, Problem> {
     Ok(if all_met { Exit::Pass } else { Exit::Findings })
 }
 
-/// `met      counter  pass: 90 executions; every schedule was run; not explored: weak memory`
+/// Returns the line of a program, such as
+/// `met      counter  pass: 90 executions; every schedule was run; not explored: weak memory`.
 fn line(program: &Program, met: bool, report: &Report, width: usize) -> String {
     let (word, colour) = if met {
         ("met    ", AnsiColor::Green)
     } else {
         ("not met", AnsiColor::Red)
     };
-    let came = match report.findings() {
+    let result = match report.findings() {
         [first, ..] if report.verdict().is_fail() => format!("fail: {}", first.kind),
         _ => format!("{:?}", report.verdict()).to_lowercase(),
     };
@@ -113,7 +114,7 @@ fn line(program: &Program, met: bool, report: &Report, width: usize) -> String {
     let executions = output::count(report.executions(), "execution");
     let (any, passes) = (!report.findings().is_empty(), report.verdict().is_pass());
     format!(
-        "{}  {:width$}  {came}{expected}: {executions}; {}\n",
+        "{}  {:width$}  {result}{expected}: {executions}; {}\n",
         output::painted(word, colour),
         program.name,
         covered(
@@ -147,8 +148,8 @@ fn explore(
         .map_err(|error| Problem::usage(refusal(&program.settings(), flags, &error)))
 }
 
-/// Returns the reason why a program cannot be explored. `presets` are its own settings: the user has not given those, and may
-/// not know them.
+/// Returns the reason why a program cannot be explored. `presets` are the program's own settings, which the user may not
+/// know.
 fn refusal(presets: &Settings, flags: &SearchFlags, error: &ExploreError) -> String {
     let ExploreError::Setting(SettingError { name, .. }) = error else {
         return error.to_string();
@@ -156,7 +157,7 @@ fn refusal(presets: &Settings, flags: &SearchFlags, error: &ExploreError) -> Str
     let is_given = flags.given().iter().any(|(given, _)| given == name);
     match (presets.value(name), Settings::default().value(name)) {
         (Some(preset), Some(default)) if preset != default && !is_given => format!(
-            "{error}\nthe program has `{name} = {preset}` of its own: take it away by `{} {default}`",
+            "{error}\nthe program itself sets `{name} = {preset}`: override it by `{} {default}`",
             flag(name)
         ),
         _ => error.to_string(),

@@ -1,4 +1,5 @@
-//! `history check`: checks whether a recorded history is linearizable, and if not, shows the longest order of it.
+//! `history check`: checks whether a recorded history is linearizable. If it is not, shows the longest linearizable order
+//! of some of its operations.
 
 use super::intervals;
 use crate::args::CheckArgs;
@@ -15,7 +16,7 @@ use serde::Serialize;
 use std::path::Path;
 use std::time::Instant;
 
-/// The number of operations shown of a list: a screen's worth.
+/// The greatest number of operations of a list that are shown, so that the lists fit a screen.
 const SHOWN_MAX: usize = 12;
 
 /// The answer in JSON.
@@ -57,7 +58,7 @@ pub(crate) fn run(args: CheckArgs) -> Result<Exit, Problem> {
         .map_err(|error| Problem::file("read", &args.file, &error, "give the path of a history"))?;
     let text = String::from_utf8(bytes).map_err(|error| {
         Problem::usage(format!(
-            "{:?} is no text: byte {} is not UTF-8",
+            "{:?} is not text: byte {} is not UTF-8",
             args.file,
             error.utf8_error().valid_up_to()
         ))
@@ -81,7 +82,7 @@ pub(crate) fn run(args: CheckArgs) -> Result<Exit, Problem> {
     if args.json {
         output::json(&said_of(&args.file, format, object, &judgement))?;
     } else {
-        output::text(&told(object, &judgement, &args))?;
+        output::text(&answer_text(object, &judgement, &args))?;
     }
     Ok(match judgement.outcome {
         Outcome::Linearizable => Exit::Pass,
@@ -95,7 +96,7 @@ fn format_named(name: &str) -> Result<Format, Problem> {
     found.ok_or_else(|| {
         let names = Format::ALL.map(Format::name);
         Problem::usage(format!(
-            "no format is named {name:?}: {}there are {}",
+            "there is no format {name:?}: {}the formats are {}",
             did_you_mean(name, names.into_iter()),
             names.join(", ")
         ))
@@ -106,7 +107,7 @@ fn object(name: Option<&str>, file: &Path) -> Result<Object, Problem> {
     let names = Object::ALL.map(Object::name);
     let Some(name) = name else {
         return Err(Problem::usage(format!(
-            "{file:?} does not say what it is a history of: say it by --spec, one of {}",
+            "{file:?} does not name the object of the history: name it by --spec, as one of {}",
             names.join(", ")
         )));
     };
@@ -167,27 +168,26 @@ fn answer(answer: &Answer) -> String {
     }
 }
 
-fn told(object: Object, judgement: &Judgement, args: &CheckArgs) -> String {
+fn answer_text(object: Object, judgement: &Judgement, args: &CheckArgs) -> String {
     let (_, word, colour) = verdict(&judgement.outcome);
     let operations = output::count(judgement.history.len() as u64, "operation");
     let mut text = format!("{}: {operations} of a {object}\n", output::painted(word, colour));
     match &judgement.outcome {
         Outcome::Linearizable => {}
         Outcome::Unknown { states } if *states <= args.states => text.push_str(&format!(
-            "After {} seconds neither an order was found nor that there is none: --time allows more, and a \
-             shorter part of it needs less\n",
+            "The check gave up after {} seconds: --time allows more, and a shorter part of the history needs less\n",
             args.time.as_secs_f64()
         )),
         Outcome::Unknown { states } => text.push_str(&format!(
-            "After {states} states neither an order was found nor that there is none: --states allows \
-             more, and a shorter part of it needs fewer\n"
+            "The check gave up after {states} states: --states allows more, and a shorter part of the history needs \
+             fewer\n"
         )),
-        Outcome::NotLinearizable(refuted) => refuted_told(&mut text, &judgement.history, refuted),
+        Outcome::NotLinearizable(refuted) => push_refutation(&mut text, &judgement.history, refuted),
     }
     text
 }
 
-fn refuted_told(text: &mut String, history: &History<Named, Answer>, refuted: &Refutation) {
+fn push_refutation(text: &mut String, history: &History<Named, Answer>, refuted: &Refutation) {
     if let Some(why) = &refuted.why {
         text.push_str(&format!("\n{why}\n"));
     }
@@ -195,7 +195,7 @@ fn refuted_told(text: &mut String, history: &History<Named, Answer>, refuted: &R
     if concerned < history.len() {
         let operations = output::count(concerned as u64, "operation");
         text.push_str(&format!(
-            "\nIt is about {operations}; even they alone have no order.\n"
+            "\nThe cause is among {operations}: even these alone have no valid order.\n"
         ));
     }
     // Without a search for an order there is no longest order to show.
@@ -212,7 +212,7 @@ fn refuted_told(text: &mut String, history: &History<Named, Answer>, refuted: &R
             ),
         });
         push_operations(text, history, last);
-        text.push_str("\nThen one of these would have to come, and none of them can:\n");
+        text.push_str("\nOne of these would have to come next, and none of them can:\n");
         let first: Vec<usize> = stuck.iter().copied().take(SHOWN_MAX).collect();
         push_operations(text, history, &first);
         if first.len() < stuck.len() {

@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_overlaps_stands_below_each_other() {
+    fn overlapping_operations_share_columns() {
         let operation = |called_at, returned_at| Operation {
             process: 0,
             call: (),

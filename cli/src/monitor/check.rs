@@ -65,16 +65,16 @@ pub(crate) fn run(args: &MonitorCheckArgs) -> Result<Exit, Problem> {
     } else {
         output::text(&match &checked {
             Ok(tried) => text(file, tried),
-            Err(problem) => format!("{}: no loadable monitor: {problem}\n", file.display()),
+            Err(problem) => format!("{}: not a loadable monitor: {problem}\n", file.display()),
         })?;
     }
     Ok(if sound { Exit::Pass } else { Exit::Findings })
 }
 
-/// Checks that a list of monitors can name the file, with these arguments.
+/// Checks that a value of `--monitor` can name the file with these arguments.
 ///
 /// # Errors
-/// If it cannot; the text says why.
+/// If it cannot, with the reason.
 fn check_attachable(file: &Path, arguments: &str) -> Result<(), Problem> {
     let refused = |why: &str, help: &str| {
         let file = file.display();
@@ -92,14 +92,14 @@ fn check_attachable(file: &Path, arguments: &str) -> Result<(), Problem> {
     };
     if as_given(name) != Some((name.to_owned(), String::new())) {
         return refused(
-            "`--monitor` takes what follows a `:` for arguments, and what follows a `;` for another monitor",
+            "`--monitor` reads the text after a `:` as arguments, and the text after a `;` as another monitor",
             "give it a path without these, and without blanks at its ends",
         );
     }
     if name.starts_with('-') {
         let help = format!("give `.{}{name}`", path::MAIN_SEPARATOR);
         return refused(
-            "`--monitor` takes it for a monitor that is to be taken away",
+            "`--monitor` reads a leading `-` as the removal of a monitor",
             &help,
         );
     }
@@ -107,7 +107,7 @@ fn check_attachable(file: &Path, arguments: &str) -> Result<(), Problem> {
     if as_given(&format!("{name}:{arguments}")) != Some((name.to_owned(), arguments.to_owned())) {
         return refused(
             &format!(
-                "its arguments are `{arguments}`, and `--monitor` takes what follows a `;` for another monitor"
+                "its arguments are `{arguments}`, and `--monitor` reads the text after a `;` as another monitor"
             ),
             "give others",
         );
@@ -136,7 +136,7 @@ fn text(file: &Path, tried: &Tried) -> String {
         .plugin_version
         .map_or(String::new(), |version| format!(" {version}"));
     let wants = match found.interests.as_slice() {
-        [] => "begin and end of executions alone".into(),
+        [] => "only the beginning and end of executions".into(),
         interests => interests.join(", "),
     };
     let reductions = if found.reduction_compatible {

@@ -8,10 +8,10 @@ use serde::Serialize;
 use std::fs;
 use std::path::Path;
 
-/// Most letters of a name: it becomes file names.
+/// The greatest length of a name, which becomes part of file names.
 const NAME_MAX: usize = 64;
 
-/// Names that cargo reserves, or that rustc understands otherwise.
+/// Names that cargo reserves, or that have another meaning for rustc.
 const RESERVED: &[&str] = &[
     "abstract",
     "alloc",
@@ -116,7 +116,7 @@ pub(crate) fn run(args: &MonitorNewArgs) -> Result<Exit, Problem> {
     let root = Path::new(name);
     fs::create_dir(root).map_err(|error| match error.kind() {
         std::io::ErrorKind::AlreadyExists => Problem::usage(format!(
-            "there is something of the name {name:?} here already: it is left alone; give another name, or go elsewhere"
+            "{name:?} already exists in this directory: it is left alone; give another name, or go to another directory"
         )),
         _ => Problem::file("make the directory", root, &error, "go where files can be written"),
     })?;
@@ -170,13 +170,13 @@ fn check_name(name: &str) -> Result<(), Problem> {
         .all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || "-_".contains(letter));
     if !letters || !name.starts_with(|first: char| first.is_ascii_lowercase()) || name.len() > NAME_MAX {
         return Err(Problem::usage(format!(
-            "{name:?} is no name for a monitor: give small letters, digits, `-` and `_`, a letter first, at most \
-             {NAME_MAX} of them"
+            "{name:?} cannot be the name of a monitor: give at most {NAME_MAX} lower-case letters, digits, `-` and `_`, \
+             beginning with a letter"
         )));
     }
     if RESERVED.contains(&name) {
         return Err(Problem::usage(format!(
-            "{name:?} is a word that cargo or rustc needs: give another name"
+            "{name:?} is reserved by cargo or rustc: give another name"
         )));
     }
     Ok(())

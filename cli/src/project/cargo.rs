@@ -1,6 +1,6 @@
 //! Runs `cargo test` and reads the reports of the tests.
 
-use super::harness::{self, ToldTest};
+use super::harness::{self, HarnessTest};
 use super::program::Program;
 use super::refusal::{self, Refusal};
 use super::reports::{self, ProjectReport};
@@ -34,15 +34,17 @@ pub(crate) struct CargoTest {
     shown: Shown,
     /// `true` if the names of tests that are not explored are read from the output.
     listens: bool,
-    /// `true` if a program's stdout is shown, and if it may read stdin.
+    /// `true` if stdout is shown. That of a program is not, because it runs many times.
     prints: bool,
+    /// `true` if the process may read stdin.
     reads: bool,
 }
 
 /// A cargo command that builds the tests and runs them.
 struct Runner {
-    /// Its words, and those with which it only builds.
+    /// The arguments with which it builds and runs.
     runs: &'static [&'static str],
+    /// The arguments with which it only builds.
     builds: &'static [&'static str],
 }
 
@@ -52,14 +54,14 @@ const CARGO: Runner = Runner {
     builds: &["test", "--no-run", "--quiet"],
 };
 
-/// cargo-nextest. It asks each test binary for its tests, and runs each test in a process of its own. As with cargo, it
-/// is no failure if there are no tests.
+/// cargo-nextest. It asks each test binary for its tests, and runs each test in a process of its own. As with cargo, having
+/// no tests is not a failure.
 const NEXTEST: Runner = Runner {
     runs: &["nextest", "run", "--no-tests=pass"],
     builds: &["nextest", "run", "--no-run", "--cargo-quiet"],
 };
 
-/// cargo, for a program. If no program runs, cargo itself failed.
+/// cargo, for a program. It has no command that only builds: if no program ran, cargo itself failed.
 const PROGRAM: Runner = Runner {
     runs: &["run"],
     builds: &[],
@@ -68,11 +70,11 @@ const PROGRAM: Runner = Runner {
 /// The part of the output of cargo and the tests that is shown.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shown {
-    /// All, each stream as it is.
+    /// Everything, each stream as it is.
     All,
-    /// All on stderr, because stdout has other output.
+    /// Everything on stderr, because stdout has other output.
     OnStderr,
-    /// Nothing; cargo's output if no test could be run.
+    /// Nothing, or cargo's output if no test could be run.
     Trouble,
 }
 
@@ -87,7 +89,7 @@ pub(crate) struct Ran {
     /// Tests that were not explored, because their settings are invalid.
     pub(super) refusals: Vec<Refusal>,
     /// The tests that the harness names, if its output was read.
-    pub(super) told: Vec<ToldTest>,
+    pub(super) of_harness: Vec<HarnessTest>,
 }
 
 impl Ran {
@@ -203,7 +205,7 @@ impl CargoTest {
                 _ => value.clone(),
             };
             let name = variable(name_of);
-            // A setting that was given before, or the user's own variable, may change other members than this one.
+            // An earlier value, or the user's own variable, may set other members, which this value keeps.
             let before = self.variables.iter().rev().find(|(given, _)| *given == name);
             let before = before.map(|(_, before)| before.to_string_lossy().into_owned());
             let value = match (
@@ -230,7 +232,7 @@ impl CargoTest {
         let (_, members) =
             divided(&given.map_or_else(String::new, |(_, text)| text.to_string_lossy().into_owned()));
         self.variables.retain(|(given, _)| *given != name);
-        // The file of the user's own variable would count before the directory.
+        // The file in the user's own variable would take precedence over the directory.
         let has_file = own.is_some_and(|own| divided(own).0);
         let parts: Vec<&str> = has_file
             .then_some("none")
@@ -357,17 +359,17 @@ impl CargoTest {
                     .map(|(name, value)| (name, value)),
             );
         let (status, output) = match self.listens {
-            true => self.heard(command)?,
-            false => self.shown(command)?,
+            true => self.run_and_read(command)?,
+            false => self.run_and_show(command)?,
         };
         let (reports, refusals) = reports::read_all(&reports)?;
-        let told = !reports.is_empty() || !refusals.is_empty();
+        let reported = !reports.is_empty() || !refusals.is_empty();
         let output = String::from_utf8_lossy(&output);
         let is_hidden = self.shown == Shown::Trouble;
-        if !status.success() && !told && is_hidden && !output.is_empty() {
+        if !status.success() && !reported && is_hidden && !output.is_empty() {
             output::pass_on(output.trim_end());
         }
-        if !status.success() && !told && (self.is_of_program() || !self.builds()?) {
+        if !status.success() && !reported && (self.is_of_program() || !self.builds()?) {
             return Err(self.not_run());
         }
         Ok(Ran {
@@ -375,15 +377,15 @@ impl CargoTest {
             of_program: self.is_of_program(),
             reports,
             refusals,
-            told: match self.listens {
+            of_harness: match self.listens {
                 true => harness::tests(&output),
                 false => Vec::new(),
             },
         })
     }
 
-    /// Runs cargo, and returns its exit status, with its output on stderr if that is not shown.
-    fn shown(&self, mut command: Command) -> Result<(ExitStatus, Vec<u8>), Problem> {
+    /// Runs cargo. Returns its exit status, and its output on stderr if that is not shown.
+    fn run_and_show(&self, mut command: Command) -> Result<(ExitStatus, Vec<u8>), Problem> {
         match self.shown {
             Shown::All => &mut command,
             Shown::OnStderr => command.stdout(io::stderr()),
@@ -400,16 +402,16 @@ impl CargoTest {
         Ok((status, stderr))
     }
 
-    /// Runs cargo, and returns its exit status and its whole output. Both streams are one pipe, because cargo names a test
+    /// Runs cargo. Returns its exit status and its whole output. Both streams go to one pipe, because cargo names a test
     /// binary on stderr, and the binary names its tests on stdout.
-    fn heard(&self, mut command: Command) -> Result<(ExitStatus, Vec<u8>), Problem> {
+    fn run_and_read(&self, mut command: Command) -> Result<(ExitStatus, Vec<u8>), Problem> {
         let no_pipe = |error| Problem::usage(format!("cannot make a pipe ({error}): close some files"));
         let (mut reader, writer) = io::pipe().map_err(no_pipe)?;
         command
             .stdout(writer.try_clone().map_err(no_pipe)?)
             .stderr(writer);
         let mut child = command.spawn().map_err(|error| cargo::no_cargo(&error))?;
-        // It holds the ends for writing, and would keep the pipe open.
+        // It holds the writing ends, and would keep the pipe open.
         drop(command);
         let (mut output, mut buffer) = (Vec::new(), [0; 1 << 13]);
         loop {
@@ -440,21 +442,21 @@ impl CargoTest {
         if self.is_of_program() {
             return Problem::usage(format!(
                 "the program was not explored: the project does not build, cargo finds no such program, or the process \
-                 ended early; see above what cargo says of `{line}`"
+                 ended early; see cargo's messages above for `{line}`"
             ));
         }
         Problem::usage(format!(
             "no test was run: the project does not build, or cargo does not know these arguments (those of the tests \
-             come after a second `--`); see above what cargo says of `{line}`"
+             come after a second `--`); see cargo's messages above for `{line}`"
         ))
     }
 
-    /// Checks the arguments of cargo, before something that takes long. cargo gets no compiler, so it only parses them.
+    /// Checks the arguments of cargo before a long preparation. cargo gets no compiler, so it only parses them.
     ///
     /// # Errors
     /// If cargo does not know one of them.
     fn is_understood(&self) -> Result<(), Problem> {
-        // Its code for an argument that it does not know; all other errors have another.
+        // cargo's exit code for an unknown argument. Its other errors have other codes.
         const UNKNOWN: i32 = 1;
         if self.runner.runs == NEXTEST.runs {
             return Ok(());
@@ -474,7 +476,7 @@ impl CargoTest {
         Err(self.not_run())
     }
 
-    /// `true` if cargo can build the tests: its exit code does not distinguish that from a failing test.
+    /// `true` if cargo can build the tests. The exit code of a run does not distinguish a failed build from a failed test.
     fn builds(&self) -> Result<bool, Problem> {
         let of_cargo = self.arguments.iter().take_while(|argument| *argument != "--");
         let mut command = cargo::command();
@@ -529,7 +531,7 @@ mod tests {
 
     /// The directory replaces the file, and the tests keep their other members.
     #[test]
-    fn a_directory_of_checkpoints_is_written_as_often_as_the_flag_says() {
+    fn a_directory_of_checkpoints_keeps_the_other_members() {
         let variables = |value: &str, own| {
             let cargo = CargoTest::new(Vec::new(), true).unwrap();
             let cargo = cargo.settings(&[("checkpoint", value.to_owned())]);

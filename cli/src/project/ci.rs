@@ -1,4 +1,4 @@
-//! The results of a run for CI servers and code hosts, written in the step that runs the tests.
+//! The results of a run for CI servers and code hosts, written by the same command that runs the tests.
 
 use super::cargo::Ran;
 use super::harness::Outcome;
@@ -11,10 +11,11 @@ use intermezzo::settings::CommandSettings;
 use std::collections::BTreeSet;
 use std::fs;
 
-/// Makes the directories of the files, and checks that these may be written, before a long run rather than after it.
+/// Creates the directories of the files, and checks that the files may be written. This is done before a long run rather
+/// than after it.
 ///
 /// # Errors
-/// If one may not.
+/// If one may not be written.
 pub(super) fn check_may_write(command: &CommandSettings) -> Result<(), Problem> {
     for (path, format) in [(&command.junit, Format::Junit), (&command.sarif, Format::Sarif)] {
         if let Some(path) = path {
@@ -29,18 +30,18 @@ pub(super) fn check_may_write(command: &CommandSettings) -> Result<(), Problem> 
     Ok(())
 }
 
-/// Writes what is wanted: all tests as JUnit; findings as SARIF and as annotations. Known findings, and those that tests
-/// expect, fail no test and are in JUnit only.
+/// Writes the requested files: all tests as JUnit; findings as SARIF and as annotations. Known findings, and those that
+/// tests expect, fail no test, so only JUnit has them.
 ///
 /// # Errors
 /// If a report cannot be read, or a file cannot be written.
 pub(super) fn write(command: &CommandSettings, ran: &Ran) -> Result<(), Problem> {
     let others = unexplored(ran);
     if let Some(path) = &command.junit {
-        // The harness has the tests of objects, with the failure as their output.
+        // The harness's output has the tests of objects, with the failure as their output, so their reports are left out.
         let is_told = |report: &ProjectReport| {
             let test = report.test_of_object();
-            test.is_some_and(|test| ran.told.iter().any(|told| told.name == test))
+            test.is_some_and(|test| ran.of_harness.iter().any(|other| other.name == test))
         };
         let reports = || ran.reports.iter().filter(|report| !is_told(report));
         let mut shown = view::load_all(reports().map(|report| report.text.get()))?;
@@ -61,7 +62,7 @@ pub(super) fn write(command: &CommandSettings, ran: &Ran) -> Result<(), Problem>
         view::write_sarif(path, &shown)?;
     }
     if command.annotations {
-        // Hosts read both streams, and stdout may be taken.
+        // Hosts read both streams, and stdout may have JSON.
         let lines = view::annotations(&shown, &others);
         lines.lines().for_each(output::complain);
     }
@@ -77,10 +78,13 @@ fn unexplored(ran: &Ran) -> Vec<Unexplored> {
     });
     let refused: Vec<Unexplored> = refused.collect();
     let explored = ran.reports.iter().map(|report| report.program.clone());
-    let told: BTreeSet<String> = explored
+    let reported: BTreeSet<String> = explored
         .chain(refused.iter().map(|test| test.program.clone()))
         .collect();
-    let others = ran.told.iter().filter(|test| !told.contains(&test.program()));
+    let others = ran
+        .of_harness
+        .iter()
+        .filter(|test| !reported.contains(&test.program()));
     let others = others.map(|test| Unexplored {
         program: test.program(),
         ended: match test.outcome {

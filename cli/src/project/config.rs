@@ -16,7 +16,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The format that can be read, as it is named in the tests' answers.
+/// The format of the tests' answers that can be read.
 const FORMAT: &str = "intermezzo-settings/2";
 
 /// The origin of default settings.
@@ -57,10 +57,10 @@ struct ConfigJson<'a> {
     tests: &'a [Test],
 }
 
-/// Asks the tests, and shows their answers.
+/// Asks the tests for their settings, and shows the answers.
 pub(crate) fn run(args: ConfigArgs) -> Result<Exit, Problem> {
     args.search.check()?;
-    // Tests report errors of `intermezzo.toml`; this reports them in a project without such tests, too.
+    // Explored tests report errors of `intermezzo.toml`. This also reports them in a project without such tests.
     CommandFlags::default().settings(&args.cargo.cargo)?;
     let given = args.search.wherever_run();
     let cargo = CargoTest::new(args.cargo.cargo, args.json)?.settings(given.given());
@@ -70,7 +70,7 @@ pub(crate) fn run(args: ConfigArgs) -> Result<Exit, Problem> {
         if !args.all {
             test.layers.retain(|layer| layer.from != DEFAULT);
         }
-        test.tell_flags(given.given());
+        test.mark_flags(given.given());
     }
     if args.json {
         output::json(&ConfigJson { tests: &tests })?;
@@ -79,7 +79,7 @@ pub(crate) fn run(args: ConfigArgs) -> Result<Exit, Problem> {
     }
     for (config, section) in unused(&tests) {
         output::complain(&format!(
-            "{}:{}: [test.{:?}] is about no test that was asked",
+            "{}:{}: [test.{:?}] applies to none of the tests that were asked",
             shown(&config),
             section.line,
             section.pattern
@@ -88,12 +88,12 @@ pub(crate) fn run(args: ConfigArgs) -> Result<Exit, Problem> {
     ran.refused_none()?;
     if !ran.passed {
         return Err(Problem::usage(
-            "cargo test failed: see above which test's settings cannot be, or what cargo says",
+            "cargo test failed: the test whose settings are invalid, or cargo's message, is above",
         ));
     }
     if tests.iter().any(|test| test.refused.is_some()) {
         return Err(Problem::usage(
-            "settings of a test cannot be together: see above which, and why",
+            "the settings of a test contradict each other: see above which, and why",
         ));
     }
     if tests.is_empty() {
@@ -114,13 +114,13 @@ pub(crate) fn read_all(directory: &Path) -> Result<Vec<Test>, Problem> {
         let name = path.file_name().unwrap_or_default();
         let mut test: Test = serde_json::from_str(&text).map_err(|error| {
             Problem::usage(format!(
-                "what a test says of its settings, {name:?}, cannot be read ({error}): {help}"
+                "the settings that a test wrote to {name:?} cannot be read ({error}): {help}"
             ))
         })?;
         if test.format != FORMAT {
             return Err(Problem::usage(format!(
-                "a test says what its settings are, {name:?}, as {:?}, and this is for {FORMAT:?}: build the project with the \
-                 intermezzo of this version, or install the one that it is built with",
+                "the settings that a test wrote to {name:?} have the format {:?}, and this command reads {FORMAT:?}: build the \
+                 project with the intermezzo of this version, or install the version that it is built with",
                 test.format
             )));
         }
@@ -136,7 +136,7 @@ pub(crate) fn read_all(directory: &Path) -> Result<Vec<Test>, Problem> {
 fn refused(layers: &[Layer]) -> Option<String> {
     let mut settings = Settings::default();
     for (at, layer) in layers.iter().enumerate() {
-        // A layer has all members that result.
+        // The last layer of a setting has all members of the effective value.
         if layers[at + 1..]
             .iter()
             .all(|later| later.setting != layer.setting)
@@ -191,9 +191,9 @@ impl Test {
         of_it.next_back().map(|layer| layer.value.as_str())
     }
 
-    /// Marks settings that came from variables which these flags had set as coming from flags. The user's own
-    /// variables are overridden.
-    fn tell_flags(&mut self, given: &[(&str, String)]) {
+    /// Names the flags as the origin of settings that the tests got in variables set for these flags. A variable of the
+    /// user's own with such a name becomes a layer that the flag overrides.
+    fn mark_flags(&mut self, given: &[(&str, String)]) {
         let layers = std::mem::take(&mut self.layers);
         for mut layer in layers {
             let of_flag = layer.from == "variable"

@@ -6,9 +6,9 @@
 
 use std::collections::BTreeMap;
 
-/// A test, as its harness reports it.
+/// A test that the harness names in its output.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ToldTest {
+pub(crate) struct HarnessTest {
     /// The crate, or `NAME (doc-tests)`.
     pub(crate) krate: String,
     /// The test's path in the crate.
@@ -26,7 +26,7 @@ pub(crate) enum Outcome {
     Ignored,
 }
 
-impl ToldTest {
+impl HarnessTest {
     /// Returns the name that a report of the test would have.
     pub(crate) fn program(&self) -> String {
         format!("{}::{}", self.krate, self.name)
@@ -34,7 +34,7 @@ impl ToldTest {
 }
 
 /// Returns the tests in this output of `cargo test` or `cargo nextest run`, in order of their crates and names.
-pub(crate) fn tests(output: &str) -> Vec<ToldTest> {
+pub(crate) fn tests(output: &str) -> Vec<HarnessTest> {
     let mut reader = Reader::default();
     let plain = without_escapes(output);
     plain.lines().for_each(|line| reader.line(line));
@@ -44,10 +44,10 @@ pub(crate) fn tests(output: &str) -> Vec<ToldTest> {
 #[derive(Default)]
 struct Reader {
     krate: String,
-    tests: BTreeMap<(String, String), ToldTest>,
-    /// The test whose output the lines are.
+    tests: BTreeMap<(String, String), HarnessTest>,
+    /// The failed test to whose output the next lines belong.
     failed: Option<(String, String)>,
-    /// A test that has begun, with its outcome at the end of a later line.
+    /// A test that has begun. Its outcome is at the end of a later line.
     begun: Option<String>,
 }
 
@@ -73,8 +73,8 @@ impl Reader {
         {
             (self.failed, self.begun) = (None, None);
         } else if let Some(key) = &self.failed {
-            // A test that its harness did not name when it ended.
-            let test = self.tests.entry(key.clone()).or_insert_with(|| ToldTest {
+            // With `-q`, this is the first mention of the test.
+            let test = self.tests.entry(key.clone()).or_insert_with(|| HarnessTest {
                 krate: key.0.clone(),
                 name: key.1.clone(),
                 outcome: Outcome::Failed,
@@ -87,8 +87,8 @@ impl Reader {
         }
     }
 
-    /// Reads the outcome of this test from the end of a line, or waits for a later line: if tests run one at a time, the
-    /// output of the test comes between its name and its outcome.
+    /// Reads the outcome of this test from the end of a line, or leaves it to a later line. If tests run one at a time, the
+    /// test's output is between its name and its outcome.
     fn outcome(&mut self, name: &str, rest: &str) {
         let word = rest.split_once(" <").map_or(rest, |(word, _)| word);
         let outcome = match word.split_once(", ").map_or(word, |(word, _)| word) {
@@ -105,7 +105,7 @@ impl Reader {
 
     fn add(&mut self, krate: String, name: String, outcome: Outcome) {
         let key = (krate.clone(), name.clone());
-        let told = ToldTest {
+        let test = HarnessTest {
             krate,
             name,
             outcome,
@@ -114,7 +114,7 @@ impl Reader {
         match self.tests.get_mut(&key) {
             // nextest names failing tests again at the end.
             Some(known) if known.outcome == outcome => self.failed = None,
-            _ => _ = self.tests.insert(key, told),
+            _ => _ = self.tests.insert(key, test),
         }
     }
 }
@@ -124,7 +124,7 @@ fn shown(name: &str) -> &str {
     name.strip_suffix(" - should panic").unwrap_or(name)
 }
 
-/// Returns the crate of the binary that cargo says it runs: `Running unittests src/lib.rs (target/debug/deps/queue-0123)`.
+/// Returns the crate of the binary that cargo announces: `Running unittests src/lib.rs (target/debug/deps/queue-0123)`.
 fn binary(line: &str) -> Option<String> {
     let line = line.trim_start();
     if let Some(krate) = line.strip_prefix("Doc-tests ") {
@@ -179,9 +179,9 @@ fn without_escapes(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn told(output: &str) -> Vec<(String, Outcome, String)> {
-        let told = tests(output).into_iter();
-        told.map(|test| (test.program(), test.outcome, test.output))
+    fn read(output: &str) -> Vec<(String, Outcome, String)> {
+        let read = tests(output).into_iter();
+        read.map(|test| (test.program(), test.outcome, test.output))
             .collect()
     }
 
@@ -227,7 +227,7 @@ test src/lib.rs - Queue (line 4) ... ok
 ";
         let failed = "\nthread 'tests::pop' panicked at src/lib.rs:9:1:\nno\n\n";
         assert_eq!(
-            told(output),
+            read(output),
             [
                 row("my_queue::tests::is_full", Outcome::Passed, ""),
                 row("my_queue::tests::pop", Outcome::Failed, failed),
@@ -247,7 +247,7 @@ test src/lib.rs - Queue (line 4) ... ok
     #[test]
     fn with_q_the_failing_tests_are_named() {
         let output = "     Running unittests src/lib.rs (target/debug/deps/a-1)\n.F.\nfailures:\n\n---- b stdout ----\nno\n\nfailures:\n    b\n";
-        assert_eq!(told(output), [row("a::b", Outcome::Failed, "no\n\n")]);
+        assert_eq!(read(output), [row("a::b", Outcome::Failed, "no\n\n")]);
     }
 
     #[test]
@@ -272,7 +272,7 @@ test src/lib.rs - Queue (line 4) ... ok
         FAIL [   0.007s] (2/4) my-queue tests::pop
 error: test run failed
 ";
-        let all = told(output);
+        let all = read(output);
         let names: Vec<_> = all
             .iter()
             .map(|(name, outcome, _)| (name.as_str(), *outcome))

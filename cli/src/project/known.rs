@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 pub(super) struct KnownFindings {
     path: PathBuf,
     baseline: Baseline,
-    /// The finder of the source files that findings name.
+    /// Finds the source files that findings name.
     search: Search,
 }
 
@@ -33,10 +33,10 @@ pub(super) struct KnownFindingJson<'a> {
 }
 
 impl KnownFindings {
-    /// Reads this file. If it will be updated, it need not exist.
+    /// Reads this file. A file that will be updated need not exist.
     ///
     /// # Errors
-    /// If it cannot be read, or is no baseline.
+    /// If it cannot be read, or is not a baseline.
     pub(super) fn read(path: &Path, is_updated: bool) -> Result<KnownFindings, Problem> {
         let baseline = match fs::metadata(path) {
             Err(error) if error.kind() == ErrorKind::NotFound && is_updated => Baseline::default(),
@@ -58,7 +58,8 @@ impl KnownFindings {
         fs::canonicalize(&self.path).ok()
     }
 
-    /// Returns a report's errors as the file lists them. A test of an object has none, because it does not read the file.
+    /// Returns a report's errors as the file would list them. A test of an object has none, because it does not read the
+    /// file.
     fn errors(&self, report: &ProjectReport) -> Vec<KnownFinding> {
         if report.verdict != Verdict::Fail || report.refinement {
             return Vec::new();
@@ -94,7 +95,7 @@ impl KnownFindings {
     }
 
     /// Returns a line for each listed finding that is not found any more.
-    pub(super) fn told(&self, ran: &Ran, style: &TextStyle) -> String {
+    pub(super) fn gone_lines(&self, ran: &Ran, style: &TextStyle) -> String {
         let line = |known: &KnownFinding| {
             let within = match &*known.binary {
                 "" => String::new(),
@@ -110,7 +111,7 @@ impl KnownFindings {
         };
         let mut text: String = self.gone(ran).into_iter().map(line).collect();
         if !text.is_empty() {
-            text.push_str("`--update-baseline` takes these out of the list\n");
+            text.push_str("`--update-baseline` removes these from the baseline\n");
         }
         text
     }

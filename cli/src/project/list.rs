@@ -13,7 +13,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The fields that are read of a message of `cargo test --no-run --message-format=json`.
+/// The fields that are read from a message of `cargo test --no-run --message-format=json`.
 #[derive(Deserialize)]
 pub(crate) struct Message {
     #[serde(default)]
@@ -73,7 +73,7 @@ struct ListJson<'a> {
 /// Lists the tests.
 pub(crate) fn run(args: &ListTestsArgs) -> Result<Exit, Problem> {
     let mut tests = Vec::new();
-    let (of_cargo, of_binary) = apart(&args.cargo.cargo);
+    let (of_cargo, of_binary) = split_at_dashes(&args.cargo.cargo);
     for message in built(of_cargo)? {
         tests.extend(of_message(&message, of_binary)?);
     }
@@ -93,7 +93,7 @@ pub(crate) fn run(args: &ListTestsArgs) -> Result<Exit, Problem> {
 }
 
 /// Returns the arguments before `--`, and those after it.
-pub(crate) fn apart(arguments: &[OsString]) -> (&[OsString], &[OsString]) {
+pub(crate) fn split_at_dashes(arguments: &[OsString]) -> (&[OsString], &[OsString]) {
     let at = arguments.iter().position(|argument| argument == "--");
     match at {
         Some(at) => (&arguments[..at], &arguments[at + 1..]),
@@ -120,8 +120,8 @@ pub(crate) fn built(arguments: &[OsString]) -> Result<Vec<Message>, Problem> {
         .map_err(|error| cargo::no_cargo(&error))?;
     if !output.status.success() {
         return Err(Problem::usage(
-            "no test was listed: the project does not build, or cargo does not know these arguments; see above what \
-             cargo says",
+            "no test was listed: the project does not build, or cargo does not know these arguments; see \
+             cargo's messages above",
         ));
     }
     let text = String::from_utf8_lossy(&output.stdout);
@@ -142,7 +142,7 @@ pub(crate) fn programs(message: &Message, arguments: &[OsString]) -> Vec<String>
     }
     let output = command.stderr(Stdio::null()).output();
     let Some(output) = output.ok().filter(|output| output.status.success()) else {
-        // A harness of its own, or libraries that only cargo finds.
+        // The binary has a harness of its own, or needs libraries that only cargo finds.
         output::complain(&format!(
             "{} ({}) does not list its tests: they are left out",
             message.krate(),
@@ -195,7 +195,7 @@ fn named(binary: &[u8], krate: &str, programs: &[String]) -> BTreeSet<String> {
             let here = programs
                 .iter()
                 .filter(|program| data[at..].starts_with(program.as_bytes()));
-            // Constants lie end to end: the longest name is the one that is written.
+            // Constants are stored end to end, so a shorter name may only be a prefix: the longest match is the one meant.
             let longest = here.max_by_key(|program| program.len());
             named.extend(longest.cloned());
         }
@@ -203,7 +203,7 @@ fn named(binary: &[u8], krate: &str, programs: &[String]) -> BTreeSet<String> {
     named
 }
 
-/// Returns the position of the pattern in the data.
+/// Returns the positions of the pattern in the data.
 fn occurrences<'a>(data: &'a [u8], pattern: &'a [u8]) -> impl Iterator<Item = usize> + 'a {
     let mut from = 0;
     std::iter::from_fn(move || {
@@ -219,7 +219,7 @@ fn occurrences<'a>(data: &'a [u8], pattern: &'a [u8]) -> impl Iterator<Item = us
     })
 }
 
-/// Returns the name of a package: `path+file:///a/queue#0.1.0`, or `..#name@0.1.0`.
+/// Returns the name in a package's id: `path+file:///a/queue#0.1.0`, or `..#name@0.1.0`.
 fn package(id: &str) -> String {
     let (path, version) = id.rsplit_once('#').unwrap_or((id, ""));
     let name = match version.split_once('@') {

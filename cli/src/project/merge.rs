@@ -78,7 +78,7 @@ pub(crate) fn run(args: &MergeArgs) -> Result<Exit, Problem> {
         passed,
         reports,
         refusals: Vec::new(),
-        told: Vec::new(),
+        of_harness: Vec::new(),
     };
     if let Some(directory) = &args.reports {
         for report in &ran.reports {

@@ -10,7 +10,7 @@ use std::ffi::{OsStr, OsString};
 /// A program that is explored as a whole.
 pub(super) struct Program {
     pub(super) around: Around,
-    /// The arguments that its replay needs besides the token, each as a shell takes it.
+    /// The arguments that its replay needs in addition to the token, each quoted for a shell.
     pub(super) replay_with: Vec<String>,
 }
 
@@ -29,7 +29,7 @@ impl Program {
     }
 }
 
-/// Returns an argument as a shell takes it. Bytes that are not UTF-8 become a call of `printf`.
+/// Returns an argument, quoted for a shell. Bytes that are not UTF-8 become a call of `printf`.
 #[cfg(unix)]
 fn word_of_any(argument: &OsStr) -> String {
     use std::os::unix::ffi::OsStrExt;
@@ -48,7 +48,7 @@ fn word_of_any(argument: &OsStr) -> String {
     all
 }
 
-/// Returns an argument as a shell takes it.
+/// Returns an argument, quoted for a shell.
 #[cfg(not(unix))]
 fn word_of_any(argument: &OsStr) -> String {
     word(&argument.to_string_lossy())
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_replay_gets_what_the_program_got() {
+    fn a_replay_gets_the_programs_arguments() {
         let of = |set_up: Option<&str>, cargo: &str| {
             let around = Around {
                 set_up: set_up.map(str::to_owned),
@@ -83,7 +83,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn an_argument_of_any_bytes_comes_back_from_a_shell() {
+    fn a_shell_reads_back_an_argument_of_any_bytes() {
         use std::os::unix::ffi::OsStrExt;
         for argument in [&b"\xff"[..], b"a '\xc3\xffb\xfe", b"\xe4\n", b"it's"] {
             let word = word_of_any(OsStr::from_bytes(argument));

@@ -4,7 +4,7 @@ use crate::output;
 use crate::problem::Problem;
 use serde::{Deserialize, Serialize};
 
-/// The format of refusals, as they name it.
+/// The format of refusals that can be read.
 const FORMAT: &str = "intermezzo-refusal/1";
 
 /// A test that was not explored, because its settings are invalid.
@@ -60,16 +60,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_is_told_with_its_reason() {
+    fn each_refusal_is_reported_with_its_reason() {
         let text = r#"{"format":"intermezzo-refusal/1","program":"a::b","reason":"it cannot be"}"#;
         let refusal = Refusal::read(text).unwrap();
-        let told = none_of(&[refusal]).unwrap_err().to_string();
-        assert!(told.starts_with("error: 1 explored test cannot be run"), "{told}");
-        assert!(told.ends_with("\n  a::b: it cannot be"), "{told}");
+        let message = none_of(&[refusal]).unwrap_err().to_string();
+        assert!(
+            message.starts_with("error: 1 explored test cannot be run"),
+            "{message}"
+        );
+        assert!(message.ends_with("\n  a::b: it cannot be"), "{message}");
         assert!(none_of(&[]).is_ok() && not_of_program(&[]).is_ok());
         let refusal = Refusal::read(text).unwrap();
-        let told = not_of_program(&[refusal]).unwrap_err().to_string();
-        assert_eq!(told, "error: a::b cannot be explored: it cannot be");
+        let message = not_of_program(&[refusal]).unwrap_err().to_string();
+        assert_eq!(message, "error: a::b cannot be explored: it cannot be");
         assert!(Refusal::read(&text.replace("refusal/1", "report/1")).is_none());
         assert!(Refusal::read(&text[..20]).is_none());
     }

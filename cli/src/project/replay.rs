@@ -19,14 +19,14 @@ pub(crate) fn run(schedule: Schedule, args: ReplayArgs) -> Result<Exit, Problem>
     let of_scenario = is_of_scenario(&schedule.program);
     if of_scenario && args.cargo.is_empty() {
         return Err(Problem::usage(format!(
-            "the schedule is of a scenario ({:?}) of a test of an object, and does not say which test that is: name it behind `--`, as the \
-             failure does (`-- TEST -- --exact`)",
+            "the schedule is of a scenario ({:?}) of a test of an object, and does not name the test: name it after `--`, as \
+             the failure does (`-- TEST -- --exact`)",
             schedule.program
         )));
     }
     if !of_scenario && !schedule.program.contains("::") {
         return Err(Problem::usage(format!(
-            "the schedule's program {:?} names no test (`crate::module::test`): \
+            "the schedule's program {:?} is not the name of a test (`crate::module::test`): \
              run it with INTERMEZZO_REPLAY set",
             schedule.program
         )));
@@ -53,7 +53,7 @@ pub(crate) fn run(schedule: Schedule, args: ReplayArgs) -> Result<Exit, Problem>
     if !args.json && args.limits.detail()? == Verbosity::Quiet {
         cargo = cargo.silent();
     }
-    // In a file: a long schedule's token is more than an environment variable holds.
+    // A file, because the token of a long schedule is too long for an environment variable.
     let path = cargo.directory().join("schedule.json");
     fs::write(&path, schedule.to_json(None))
         .map_err(|error| Problem::file("write", &path, &error, "set TMPDIR to a directory with room"))?;
@@ -82,7 +82,7 @@ pub(crate) fn arguments_of_test(
     let (of_cargo, of_binary) = at_dashes(cargo);
     let mut arguments = target::of_binary(binary, krate, of_cargo)?;
     arguments.extend_from_slice(of_cargo);
-    // After the `--`: the user may have given cargo a name as well, and it takes one only.
+    // The name goes after the `--`, because cargo accepts only one, and the user may have given one.
     arguments.extend(["--", test, "--exact", "--include-ignored"].map(OsString::from));
     arguments.extend(of_binary.iter().skip(1).cloned());
     Ok(arguments)
@@ -117,7 +117,7 @@ fn show(program: &str, of_scenario: bool, ran: &Ran, args: &ReplayArgs) -> Resul
             (true, false) => {
                 "there is no such test here, or it is not explored: run this where it was recorded"
             }
-            (false, _) => "see what the test says, without --quiet",
+            (false, _) => "run it without --quiet to see the test's output",
         };
         return Err(Problem::usage(format!("{program:?} was not replayed: {why}")));
     };
@@ -134,7 +134,7 @@ fn show(program: &str, of_scenario: bool, ran: &Ran, args: &ReplayArgs) -> Resul
         output::text(&text)?;
     }
     if let Some(page) = &args.view {
-        // The recorded executions of a scenario are in a report of their own.
+        // The recorded execution of a scenario is in a report of its own.
         let shown = ran.reports.iter().filter(|report| report.program == program);
         view::write_page(page, shown.map(|report| report.text.get()))?;
     }

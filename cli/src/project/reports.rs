@@ -53,8 +53,9 @@ pub(crate) struct ProjectReport {
     pub(super) refinement: bool,
     /// The arguments that a replay needs in addition to the token, each quoted for a shell.
     replay_with: Vec<String>,
-    /// For a refinement test: `true` if a schedule was replayed, and the test's name, if it is known.
+    /// For a refinement test: `true` if a schedule was replayed.
     pub(super) replayed: bool,
+    /// For a refinement test: the test's path in its crate, if it is known.
     test: Option<String>,
 }
 
@@ -240,7 +241,7 @@ impl ProjectReport {
         self.verdict.is_pass() && self.findings.iter().any(|finding| !finding.is_error())
     }
 
-    /// Returns the path in its crate of a test of an object, whose report has the object's name.
+    /// Returns the path in its crate of a test of an object. Its report is named after the object.
     pub(super) fn test_of_object(&self) -> Option<&str> {
         self.test.as_deref().filter(|_| self.refinement)
     }
@@ -269,7 +270,7 @@ impl ProjectReport {
             passes,
         ));
         let mut text = output::beside(self.word(), &line, style);
-        text.push_str(&self.told(style));
+        text.push_str(&self.described(style));
         if style.detail == Verbosity::Quiet {
             return text;
         }
@@ -282,7 +283,7 @@ impl ProjectReport {
         for note in &self.notes {
             say(&format!("note: {note}"));
         }
-        // A user who replays has the schedule.
+        // For a replay the user already has the schedule.
         if !matches!(self.coverage, Coverage::Replayed { .. }) {
             self.next_steps(style, &mut text);
         }
@@ -291,13 +292,13 @@ impl ProjectReport {
 
     /// Returns the description of each finding, and the commands that replay them.
     pub(super) fn findings_and_replay(&self, style: &TextStyle) -> String {
-        let mut text = self.told(style);
+        let mut text = self.described(style);
         self.next_steps(style, &mut text);
         text
     }
 
     /// Returns the description of each finding.
-    fn told(&self, style: &TextStyle) -> String {
+    fn described(&self, style: &TextStyle) -> String {
         let mut text = String::new();
         let mut say = |line: &str| text.push_str(&output::indented(line, output::BESIDE, style));
         for finding in &self.findings {
@@ -307,7 +308,7 @@ impl ProjectReport {
                 false if self.expected_finding => "expected",
                 false => "error",
             };
-            // Errors are reported in full where the test fails; for a test that passes, cargo shows nothing.
+            // A test that fails prints its errors in full; of a test that passes, cargo shows nothing.
             let most = match is_warning && style.detail != Verbosity::Quiet {
                 true => usize::MAX,
                 false => 1,
@@ -419,7 +420,7 @@ mod tests {
 
     /// A replay is reported as a replay, and not as a search: with its outcome, and with the departures from the schedule.
     #[test]
-    fn a_replay_is_told() {
+    fn a_replay_is_reported_as_one() {
         let explorer = || Explorer::new().program("a::b");
         let found = explorer().explore(|| assert!(intermezzo::choose(2) == 0));
         let schedule = &found.findings()[0].schedule;
@@ -448,9 +449,9 @@ mod tests {
             for detail in [Verbosity::Quiet, Verbosity::Normal, Verbosity::Verbose] {
                 let summary = read.summary(&TextStyle::default().detail(detail));
                 assert!(summary.starts_with(words), "{summary}");
-                let told = words.lines().next().unwrap().split_once(": ").unwrap().1;
+                let coverage = words.lines().next().unwrap().split_once(": ").unwrap().1;
                 let text = report.text(&TextStyle::default().detail(detail));
-                assert!(text.contains(&format!(": {told}\n")), "{text}");
+                assert!(text.contains(&format!(": {coverage}\n")), "{text}");
             }
             let report: serde_json::Value = serde_json::from_str(&report.to_json()).unwrap();
             assert_eq!(
@@ -462,7 +463,7 @@ mod tests {
 
     /// cargo shows no output of a test that passes, so a warning is shown completely here.
     #[test]
-    fn warnings_are_told_whole() {
+    fn warnings_are_shown_completely() {
         let report = Explorer::new().program("a::b").explore(|| ());
         let mut json: serde_json::Value = serde_json::from_str(&report.to_json()).unwrap();
         json["findings"] = serde_json::json!([

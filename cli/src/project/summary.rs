@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 /// The largest number of passing tests of one complete coverage that have a line each. More tests share one line.
 const ROWS_MAX: usize = 3;
 
-/// The least number of columns for a finding's text, even if the line is then too long.
+/// The smallest number of columns for a finding's text, even if that makes the line too long.
 const SAYS_MIN: usize = 40;
 
 /// The state of a test, the most urgent first.
@@ -28,7 +28,7 @@ enum State {
     Passes(Depth),
 }
 
-/// The part of the schedules that a passing test has run, the least first.
+/// The part of the schedules that a passing test has run, in increasing order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Depth {
     Some,
@@ -37,7 +37,7 @@ enum Depth {
     Preemptions(u32),
     Fair,
     All,
-    /// The finding that the test declares was shown.
+    /// The finding that the test declares was found.
     Expected,
 }
 
@@ -53,20 +53,20 @@ struct Row {
 /// Returns the summary of a run.
 pub(super) fn summary(ran: &Ran, known: Option<&KnownFindings>, style: &TextStyle) -> String {
     let mut reports: Vec<&ProjectReport> = ran.reports.iter().collect();
-    // Stable: tests of one state stay in order of their names.
+    // The sort is stable, so tests of one state stay in order of their names.
     reports.sort_by_key(|report| state(report));
     let mut text = match style.detail {
         Verbosity::Verbose => reports.iter().map(|report| report.summary(style)).collect(),
         _ => table(&reports, ran, style),
     };
     if let Some(known) = known {
-        text.push_str(&known.told(ran, style));
+        text.push_str(&known.gone_lines(ran, style));
     }
     text.push_str(&counts(ran));
     text
 }
 
-/// Returns the table, with what was not explored below it.
+/// Returns the table, and below it the limits of the exploration.
 fn table(reports: &[&ProjectReport], ran: &Ran, style: &TextStyle) -> String {
     let first = reports.partition_point(|report| state(report) < State::CannotRun);
     let mut lines: Vec<(Row, String)> = Vec::new();
@@ -133,7 +133,7 @@ fn depth(report: &ProjectReport) -> Depth {
     }
 }
 
-/// `true` if fair scheduling is all that leaves schedules out.
+/// `true` if schedules were left out for no other reason than fair scheduling.
 fn is_fairness(report: &ProjectReport, reason: Option<&str>) -> bool {
     let mut narrowing = report.limits.iter().filter(|limit| limit.narrows());
     let only = (narrowing.next(), narrowing.next());
@@ -225,7 +225,7 @@ fn together(reports: &[&ProjectReport]) -> Row {
     }
 }
 
-/// Returns the findings of a test that cargo lets pass, and of which cargo therefore shows nothing.
+/// Returns the findings of a test for which cargo shows no output, because it counts as passed.
 fn details(report: &ProjectReport, ran: &Ran, style: &TextStyle) -> String {
     let is_silent = ran.passed || report.verdict.is_pass();
     let concerns = report.warns() || !report.verdict.is_pass() && !report.known;
@@ -260,7 +260,7 @@ fn in_columns(rows: &[(Row, String)], style: &TextStyle) -> String {
         );
         let left = style.columns().saturating_sub(word.len() + begin.chars().count());
         let says = match style.detail {
-            // No other output has it.
+            // With `--quiet`, the whole text is shown, because no other output has it.
             Verbosity::Quiet => row.says.clone(),
             _ => lines::cut(&row.says, left.max(SAYS_MIN)),
         };
@@ -274,7 +274,7 @@ fn in_columns(rows: &[(Row, String)], style: &TextStyle) -> String {
 /// Returns the limits of the passing tests, each once.
 fn unexplored(reports: &[&ProjectReport], style: &TextStyle) -> String {
     let passing: Vec<&&ProjectReport> = reports.iter().filter(|report| report.verdict.is_pass()).collect();
-    // Each sentence, with the tests that it is about.
+    // Each sentence, with the tests to which it applies.
     let mut said: Vec<(&str, String, Vec<usize>)> = Vec::new();
     let mut say = |about: &'static str, what: String, test: usize| match said
         .iter_mut()
@@ -317,7 +317,7 @@ fn unexplored(reports: &[&ProjectReport], style: &TextStyle) -> String {
     if !tests.is_empty() {
         said.push(("not explored", Limit::PlainMemory { accesses }.to_string(), tests));
     }
-    // Limits of the same tests share a sentence. A reason is a sentence of its own.
+    // Limits of the same tests share a sentence. Each reason has a sentence of its own.
     let mut together: BTreeMap<(&str, Vec<usize>, usize), Vec<String>> = BTreeMap::new();
     for (at, (about, what, tests)) in said.into_iter().enumerate() {
         let alone = if about == "not explored" { 0 } else { at };
@@ -340,15 +340,15 @@ fn unexplored(reports: &[&ProjectReport], style: &TextStyle) -> String {
     text
 }
 
-/// Returns `true` if the test is not written for intermezzo, and accesses to plain memory would be seen with `--races`.
+/// `true` if the test is not written for intermezzo, and accesses to plain memory would be seen with `--races`.
 fn would_be_watched(report: &ProjectReport) -> bool {
     let has = |is: fn(&Limit) -> bool| report.limits.iter().any(is);
-    // Where memory has other addresses in each execution, or counts are not seen, memory is not seen with `--races` either.
+    // If addresses differ between executions, or reference counts are not seen, `--races` does not see memory either.
     has(|limit| matches!(limit, Limit::Unmodified { watched: false, .. }))
         && !has(|limit| matches!(limit, Limit::Addresses { .. } | Limit::ArcCounts))
 }
 
-/// Returns the last line.
+/// Returns the last line, with the number of tests for each verdict.
 fn counts(ran: &Ran) -> String {
     let known = ran.reports.iter().filter(|report| report.known).count();
     let of = |verdict| {
@@ -399,7 +399,7 @@ mod tests {
         Ran {
             passed,
             of_program: false,
-            told: Vec::new(),
+            of_harness: Vec::new(),
             refusals: Vec::from_iter(Refusal::read(refusal).filter(|_| !passed)),
             reports,
         }
@@ -441,7 +441,7 @@ mod tests {
 
     /// The guide shows this table.
     #[test]
-    fn what_needs_attention_is_first() {
+    fn tests_that_need_attention_are_first() {
         let all = [
             (
                 "my_queue::close::twice",
@@ -471,7 +471,7 @@ mod tests {
         let text = shown(&all, Verbosity::Normal);
         let guide = include_str!("../../../docs/guide/src/failure.md");
         assert!(guide.contains(&text), "the guide does not show:\n{text}");
-        // Cargo has shown the failure above, and how to replay it.
+        // cargo has already shown the failure and the command that replays it.
         assert!(!text.contains("cargo intermezzo replay"), "{text}");
         let quiet = shown(&all, Verbosity::Quiet);
         assert_eq!(quiet.lines().count(), 7, "{quiet}");
@@ -484,7 +484,7 @@ mod tests {
     }
 
     #[test]
-    fn what_weak_memory_did_not_cover_is_said() {
+    fn gaps_in_the_coverage_of_weak_memory_are_shown() {
         let limited = Explorer::new().strategy(Strategy::auto()).executions(8);
         let ran = ran(&[("ring::full", limited.explore(|| two_adders(9)), 0.1)]);
         let text = shown(&ran, Verbosity::Normal);
@@ -503,7 +503,7 @@ mod tests {
     }
 
     #[test]
-    fn tests_that_are_covered_share_a_line() {
+    fn completely_covered_tests_share_a_line() {
         let whole = Explorer::new().explore(|| two_tasks(1));
         let cut = Explorer::new().executions(2).explore(|| two_tasks(2));
         let of = |names: &[&'static str]| {
@@ -525,9 +525,9 @@ mod tests {
         assert!(shown(&many, Verbosity::Verbose).contains("pass          d: 2 executions"));
     }
 
-    /// Cargo does not show them, because the test passes.
+    /// cargo does not show warnings, because the test passes.
     #[test]
-    fn warnings_are_told_whole() {
+    fn warnings_are_shown_completely() {
         let report = Explorer::new().explore(|| ());
         let mut json: serde_json::Value = serde_json::from_str(&report.to_json()).unwrap();
         json["findings"] = serde_json::json!([

@@ -56,7 +56,7 @@ pub(super) fn of_binary(
     }
     let metadata: Metadata = serde_json::from_slice(&output.stdout).map_err(|error| {
         Problem::usage(format!(
-            "cargo metadata says what is not understood ({error}): update cargo"
+            "the output of `cargo metadata` cannot be read ({error}): update cargo"
         ))
     })?;
     let chosen = match binary.package.is_empty() {
@@ -65,7 +65,9 @@ pub(super) fn of_binary(
     };
     if chosen.is_empty() {
         let missing = if binary.package.is_empty() {
-            format!("no crate of the project here is named {name:?}, as that of the schedule's test is")
+            format!(
+                "the schedule's test is in the crate {name:?}, and the project here has none of that name"
+            )
         } else if metadata
             .packages
             .iter()
@@ -109,14 +111,14 @@ fn choose_binary(metadata: &Metadata, binary: &TestBinary) -> Vec<String> {
 
 impl Target {
     /// `true` if this is the target that a schedule or report names: `lib`, `bin NAME` or `test NAME`.
-    fn is(&self, told: &str) -> bool {
+    fn is(&self, named: &str) -> bool {
         let krate = self.name.replace('-', "_");
         let kind = self.kind.first().map_or("", String::as_str);
-        match (kind, told.split_once(' ')) {
+        match (kind, named.split_once(' ')) {
             ("bin" | "example", Some(("bin", name))) => self.name == name,
             ("test" | "bench", Some(("test", name))) => krate == name,
             ("bin" | "example" | "test" | "bench" | "custom-build", _) => false,
-            (_, kind) => kind.is_none() && told == "lib",
+            (_, kind) => kind.is_none() && named == "lib",
         }
     }
 }
@@ -134,7 +136,7 @@ fn choose(metadata: &Metadata, name: &str) -> Vec<String> {
             chosen.extend(flags.concat());
         }
     }
-    // A library that several packages have by the same name is asked for once.
+    // `--lib` may be given only once, even if several packages have a library of this name.
     let libraries = chosen.iter().filter(|word| *word == "--lib").count();
     if libraries > 1 {
         chosen.retain(|word| word != "--lib");
@@ -195,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn the_users_choice_stands() {
+    fn the_users_choice_is_kept() {
         let words = |text: &str| text.split_whitespace().map(OsString::from).collect::<Vec<_>>();
         assert!(
             words("--release --test=suite")

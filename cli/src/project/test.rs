@@ -66,12 +66,12 @@ pub(super) fn explore(args: TestArgs, program: Option<&Program>) -> Result<Exit,
         ));
     }
     if let Some(directory) = &args.results.reports {
-        // Now rather than after a long search.
+        // Created now rather than after a long search.
         make_directory(directory, "--reports")?;
     }
     view::check_may_write(args.results.view.as_ref())?;
     ci::check_may_write(&command)?;
-    // Tests are run in the directories of their packages.
+    // Tests are run in the directories of their packages, so relative paths would change their meaning.
     let search = args.search.clone().wherever_run();
     let detail = search.detail()?;
     let quiet = detail == Verbosity::Quiet && !args.results.json;
@@ -167,7 +167,7 @@ pub(super) fn explore(args: TestArgs, program: Option<&Program>) -> Result<Exit,
         }
         let where_to_look = match quiet {
             true => "run it without --quiet to see which test it was",
-            false => "see above which test it was, or what cargo says",
+            false => "the test, or cargo's message, is above",
         };
         return Err(Problem::failed_test(format!(
             "cargo test failed, though no explored test did: {where_to_look}"
@@ -192,7 +192,7 @@ fn arguments_of_process() -> Vec<String> {
         .collect()
 }
 
-/// Returns the verdict of the whole run. A failed test that explored nothing is a failure like a finding.
+/// Returns the verdict of the whole run. A failed test that explored nothing counts like a finding.
 pub(super) fn verdict(ran: &Ran, has_failed: bool) -> Verdict {
     let any = |verdict| {
         let mut judged = ran.reports.iter().filter(|report| !report.known);
@@ -211,7 +211,7 @@ pub(super) fn verdict(ran: &Ran, has_failed: bool) -> Verdict {
     }
 }
 
-/// A test binary that fails must not keep the others from being explored.
+/// Adds `--no-fail-fast`, because a test binary that fails must not keep the others from being explored.
 fn every_test(mut cargo: Vec<OsString>) -> Vec<OsString> {
     const EVERY: &str = "--no-fail-fast";
     if !cargo.iter().any(|argument| argument == EVERY) {

@@ -1,4 +1,4 @@
-//! The recommended search, with the reason: from counts alone, so that it is the same on every machine.
+//! The recommended search, with the reason. It follows from counts alone, so that it is the same on every machine.
 
 use super::cells::{Cell, Figures, Outcome};
 use super::run::Ended;
@@ -29,11 +29,11 @@ pub(crate) fn of(cells: &[Cell], are_tests: bool) -> Vec<Advice> {
 /// The rank of a search on a program: the better one comes first.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Standing {
-    /// The class: by a failure, or by its coverage.
+    /// The class: 0 for a failure, then by decreasing coverage.
     class: u8,
     /// The share of runs that did not fail.
     missed: f64,
-    /// Executions; or different traces of each, below 0.
+    /// The number of executions; or, negated, the number of different traces per execution.
     cost: f64,
 }
 
@@ -46,9 +46,9 @@ impl Standing {
     }
 }
 
-/// Returns the rank of a search with these figures. First come those that fail, the most often and then the soonest.
-/// Then come those that cover everything, or all within their bound, in the fewest executions; then those that see
-/// most traces.
+/// Returns the rank of a search with these figures. First come searches that fail: the most often, and of these the
+/// soonest. Then come those that cover every schedule, then those that cover every schedule within their bound, each in
+/// the fewest executions; then those that see the most traces.
 pub(crate) fn standing(figures: &Figures) -> Standing {
     let of = |class, missed, cost| Standing { class, missed, cost };
     match (figures.to_failure, figures.ended) {
@@ -125,7 +125,7 @@ fn worth((cell, figures): Candidate<'_>, ran: &[Candidate<'_>]) -> Option<String
 }
 
 impl Figures {
-    /// Describes its executions, to the failure or to the end, with the spread over seeds; and seconds, if they are
+    /// Describes the number of executions to the failure or to the end, with the spread over seeds, and the time, if it is
     /// known.
     pub(crate) fn cost(&self) -> String {
         let mut cost = match (self.to_failure, self.failures) {
@@ -156,7 +156,7 @@ fn finders(ran: &[Candidate<'_>]) -> Option<(String, String)> {
         let oftener = share(b).total_cmp(&share(a));
         oftener.then(soon_a.total_cmp(soon_b))
     });
-    let told = |(cell, figures, soon): &(&Cell, &Figures, f64)| {
+    let shown = |(cell, figures, soon): &(&Cell, &Figures, f64)| {
         let often = match (figures.found, figures.runs) {
             (1, 1) => String::new(),
             (found, runs) if found == runs => format!(" in each of {runs} runs"),
@@ -169,9 +169,9 @@ fn finders(ran: &[Candidate<'_>]) -> Option<(String, String)> {
         )
     };
     let (first, others) = failing.split_first()?;
-    let mut why = format!("it finds the failure soonest: {}", told(first));
+    let mut why = format!("it finds the failure soonest: {}", shown(first));
     match others.first() {
-        Some(next) => why.push_str(&format!("; next {}", told(next))),
+        Some(next) => why.push_str(&format!("; next {}", shown(next))),
         None if ran.len() > 1 => why.push_str("; no other search fails"),
         None => {}
     }
@@ -196,7 +196,7 @@ fn finishers(ran: &[Candidate<'_>], ended: Ended, what: &str) -> Option<(String,
 
 /// If no search ends: recommends the one that showed the most traces.
 fn samplers(ran: &[Candidate<'_>]) -> Option<(String, String)> {
-    // Of several with equal figures, the first.
+    // Reversed, because `max_by` returns the last of several equal ones, and the first is wanted.
     let first = ran
         .iter()
         .rev()
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn who_finds_oftenest_and_soonest_is_taken() {
+    fn the_search_that_fails_most_often_and_soonest_is_recommended() {
         let (search, why) = why(&[
             cell("a", 20, 7.25, 7.25, Ended::Failure),
             cell("b", 20, 5.0, 5.0, Ended::Failure),
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn who_covers_all_with_least_is_taken() {
+    fn the_search_that_covers_everything_soonest_is_recommended() {
         let (search, why) = why(&[
             cell("a", 0, 0.0, 50.0, Ended::Everything),
             cell("b", 0, 0.0, 6.0, Ended::Everything),
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn the_lines_to_write_and_what_they_are_worth_are_told() {
+    fn advice_has_the_lines_to_write_and_the_cost() {
         let mut dpor = cell("dfs", 0, 0.0, 18.0, Ended::Everything);
         dpor.search.reduction = "dpor".into();
         let mut auto = cell("auto", 0, 0.0, 45.0, Ended::Everything);
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn who_saw_most_is_taken() {
+    fn the_search_that_saw_most_traces_is_recommended() {
         let (search, why) = why(&[cell("a", 0, 0.0, 50.0, Ended::Limit)]);
         assert_eq!(search.as_deref(), Some("a"));
         assert!(why.ends_with("25 in 50 executions"), "{why}");

@@ -1,4 +1,4 @@
-//! The table of buggy programs, by our strategies and by published ones: a page in Markdown.
+//! The page about the table of buggy programs, in Markdown: our strategies compared with published figures.
 
 mod ratios;
 
@@ -10,7 +10,7 @@ use crate::args::TuneArgs;
 use crate::problem::Problem;
 use intermezzo_corpus::bugs::{Bug, Published, bugs};
 
-/// Our strategies, and the tool of the table that is the same one.
+/// Our strategies, each with the published tool in the table that uses the same strategy.
 const STRATEGIES: &[(&str, Option<&str>)] = &[
     ("surw", Some("surw")),
     ("pos", Some("pos")),
@@ -53,7 +53,7 @@ pub(crate) fn matrix(args: &TuneArgs) -> Result<Matrix, Problem> {
     let strategies: Vec<&str> = STRATEGIES.iter().map(|(name, _)| *name).collect();
     let programs = Programs::Corpus(programs.map(str::to_owned).collect());
     let mut matrix = Matrix::new(args, programs, &strategies)?;
-    // Bugs are counted, not traces.
+    // Only bugs are counted, so remembering traces would be a waste of time.
     matrix
         .settings
         .insert(0, ("reduction".into(), "cache_bytes=0".into()));
@@ -98,7 +98,7 @@ struct Page<'a> {
 }
 
 impl Page<'_> {
-    /// Returns the strategies that were run, with the published tool that is the same.
+    /// Returns the strategies that were run, each with the published tool that uses it.
     fn strategies(&self) -> Vec<(String, Option<&'static str>)> {
         let first = self.rows.first().copied().unwrap_or_default();
         let strategies = first.iter().map(|cell| {
@@ -225,7 +225,7 @@ impl Page<'_> {
     }
 }
 
-/// Lists runs with a failure of another kind than the table gives: that would not be the program's bug.
+/// Lists runs with a failure of another kind than the table gives, which would not be the program's known bug.
 fn other_failures(matrix: &Matrix, items: &[Item]) -> String {
     let mut lines: Vec<String> = Vec::new();
     for item in items {
@@ -260,7 +260,7 @@ fn figures(cell: &Cell) -> Option<&Figures> {
 fn ours(cell: &Cell) -> String {
     match figures(cell) {
         None => "refused".into(),
-        Some(figures) => told(figures.to_failure, figures.found, figures.runs),
+        Some(figures) => shown(figures.to_failure, figures.found, figures.runs),
     }
 }
 
@@ -270,12 +270,12 @@ fn published(bug: &Bug, tool: &str) -> String {
         Published::Unknown => String::new(),
         Published::NotFound => "-".into(),
         Published::Found { executions, of_20 } => {
-            told(Some(executions), of_20.unwrap_or(1), of_20.map_or(1, |_| 20))
+            shown(Some(executions), of_20.unwrap_or(1), of_20.map_or(1, |_| 20))
         }
     }
 }
 
-fn told(to_failure: Option<f64>, found: u64, runs: u64) -> String {
+fn shown(to_failure: Option<f64>, found: u64, runs: u64) -> String {
     match to_failure {
         None => "-".into(),
         Some(executions) if found == runs => number(executions),

@@ -21,7 +21,7 @@ pub(crate) struct Cell {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Outcome {
-    /// Its settings do not go together, for this reason.
+    /// It was not run, for this reason: most often, its settings contradict each other.
     Refused(String),
     /// It was run.
     #[serde(untagged)]
@@ -32,20 +32,20 @@ pub(crate) enum Outcome {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Figures {
     pub(crate) runs: u64,
-    /// The number of those that failed.
+    /// The number of runs that failed.
     pub(crate) found: u64,
     /// Executions to the first failure, over the runs that failed.
     pub(crate) to_failure: Option<f64>,
-    /// The soonest and the latest of them.
+    /// Executions to the first failure in the run that failed soonest, and in the one that failed latest.
     pub(crate) failures: Option<(u64, u64)>,
     pub(crate) executions: f64,
     /// Different traces; `None` where they were not distinguished.
     pub(crate) traces: Option<f64>,
     /// The share of executions that showed nothing new, from 0 to 1.
     pub(crate) redundant: f64,
-    /// The end of the runs: the last of these ways in which any of them ended.
+    /// The end of the runs: the greatest value of any of them.
     pub(crate) ended: Ended,
-    /// Of all runs together.
+    /// The time of all runs together.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) seconds: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -107,7 +107,7 @@ pub(crate) fn of(matrix: &Matrix, items: &[Item], times: bool) -> Vec<Cell> {
             let outcome = match (refused(matrix, search), Figures::of(&runs, times)) {
                 (Some(reason), _) => Outcome::Refused(reason),
                 (None, Some(figures)) => Outcome::Ran(figures),
-                (None, None) if matrix.halving => Outcome::Refused("not run: the time was up before".into()),
+                (None, None) if matrix.halving => Outcome::Refused("not run: the time was up".into()),
                 (None, None) => Outcome::Refused("the test wrote no report with these settings".into()),
             };
             cells.push(Cell {

@@ -30,7 +30,7 @@ impl Growth {
     /// Parses `tasks=2..5`, both ends included.
     ///
     /// # Errors
-    /// If it is not of that form, or there is no growth in it.
+    /// If it is not of that form, or the second value is not the larger.
     pub(crate) fn parse(text: &str) -> Result<Growth, Problem> {
         let parts = || {
             let (parameter, values) = text.split_once('=')?;
@@ -54,8 +54,8 @@ impl Growth {
         self.values.clone().map(name).collect()
     }
 
-    /// Returns the growth of the cost in these cells: all of one search on one program together, `values` of them
-    /// after each other in the matrix's order of programs.
+    /// Returns the growth of the cost, for each search on each program. `cells` are in the order of the matrix: the
+    /// values of one program follow each other, each with all searches.
     pub(crate) fn of(&self, cells: &[Cell], searches: usize) -> Vec<Grown> {
         let values = self.values.clone().count();
         let mut all = Vec::new();
@@ -81,7 +81,7 @@ impl Growth {
         all
     }
 
-    /// Returns `counter` of `counter,tasks=3`. The default value of a parameter is not in the name.
+    /// Returns the name without the parameter: `counter` for `counter,tasks=3`.
     fn without_parameter(&self, program: &str) -> String {
         let ours = format!("{}=", self.parameter);
         let parts: Vec<&str> = program

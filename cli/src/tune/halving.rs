@@ -1,10 +1,10 @@
 //! The comparison without flags: the usual searches, by successive halving (Jamieson, Talwalkar, AISTATS 2016).
 //!
-//! All are run for a few executions with a few seeds; the better half of them for ten times as many with more seeds;
-//! and so on. It ends where a search has covered every schedule and nothing failed, at the last round, or when the
-//! time is up. Differs: the better half is decided as the advice is, by failures first. The default search of a test
-//! stays in, so that each other one is compared with it. Misses: a search that only pays after the executions of the
-//! first rounds.
+//! All searches are run for a few executions with a few seeds, the better half of them for ten times as many with more
+//! seeds, and so on. The comparison ends when a search has covered every schedule and nothing failed, after the last
+//! round, or when the time is up. Differs: the better half is chosen by the order of the advice, failures first. The
+//! default search of a test is never dropped, so that the others can be compared with it. Misses: a search that is better
+//! only after more executions than those of the first rounds.
 
 use super::advice;
 use super::cells::Figures;
@@ -48,11 +48,10 @@ pub(crate) fn searches() -> Vec<Search> {
     SEARCHES.iter().map(search).collect()
 }
 
-/// Runs the rounds, within the time if there is a limit of it. Returns the results of each search in the last round
-/// that it was in.
+/// Runs the rounds, within the time if it is limited. Returns the results of each search in its last round.
 ///
 /// # Errors
-/// If a run cannot be carried out, or not be kept.
+/// If a run cannot be carried out, or its result cannot be stored.
 pub(crate) fn run(matrix: &Matrix, mut store: Store, time: Option<Duration>) -> Result<Vec<Item>, Problem> {
     let began = Instant::now();
     let programs = match &matrix.programs {
@@ -104,7 +103,7 @@ fn rounds(
             for seed in 0..seeds {
                 let time = left();
                 if time.is_some_and(|time| time.is_zero()) {
-                    // A partial first round is shown; a later one counts only if it is whole.
+                    // A partial first round is shown; the results of a later one replace the earlier only if it is whole.
                     results.entry(number).or_insert(items);
                     break 'rounds;
                 }
@@ -204,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_covered_and_does_not_fail_is_decided() {
+    fn full_coverage_without_a_failure_decides() {
         let of = |ended: &[Ended]| {
             let items = ended.iter().enumerate();
             is_decided(

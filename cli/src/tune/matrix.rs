@@ -27,12 +27,12 @@ impl Programs {
     }
 }
 
-/// A matrix: the settings that decide the results, and nothing else.
+/// A comparison to run. It has only the settings that decide the results, because stored results are identified by it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Matrix {
     pub(crate) programs: Programs,
     pub(crate) searches: Vec<Search>,
-    /// Seeds of each search that draws at random.
+    /// The number of seeds of each search that draws at random.
     pub(crate) seeds: u64,
     /// The maximum number of executions of each run.
     pub(crate) executions: u64,
@@ -69,7 +69,7 @@ impl Matrix {
         let mut searches: Vec<Search> = Vec::new();
         for strategy in strategies {
             Search::check_strategy(strategy)?;
-            // If no reductions are given, `auto` chooses its own, and the others have none.
+            // Without given reductions, `auto` chooses its own, and the other strategies use none.
             let own = vec![if strategy == "auto" { "auto" } else { "none" }.to_owned()];
             let none = vec!["none".to_owned()];
             for reduction in given_or(&args.reductions, &own) {
@@ -83,7 +83,7 @@ impl Matrix {
                         };
                         if searches.contains(&search) {
                             return Err(Problem::usage(format!(
-                                "`{}` is given twice: once will do",
+                                "`{}` is given twice: give it once",
                                 search.label()
                             )));
                         }
@@ -117,13 +117,13 @@ impl Matrix {
         }
         let mut full_names: Vec<String> = Vec::new();
         for name in &programs {
-            // The name first: a wrong name matters more than its parameters.
+            // The name first: an error in it matters more than one in the parameters.
             corpus::program(name.split(',').next().unwrap_or_default())?;
             let (program, arguments) =
                 parse_full_name(name).map_err(|error| Problem::usage(format!("{name}: {error}")))?;
             let full_name = program.full_name(&arguments);
             if full_names.contains(&full_name) {
-                return Err(Problem::usage(format!("{name} is given twice: once will do")));
+                return Err(Problem::usage(format!("{name} is given twice: give it once")));
             }
             full_names.push(full_name);
         }

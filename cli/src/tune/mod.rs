@@ -31,7 +31,7 @@ pub(crate) fn run(args: &TuneArgs) -> Result<Exit, Problem> {
         None => Matrix::of_programs(args, growth.as_ref())?,
     };
     if let Some(path) = &args.svg {
-        // Now rather than after long searches.
+        // Checked now rather than after long searches.
         plot::check_may_write(path)?;
     }
     let store = match &args.out {

@@ -12,13 +12,13 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// The end of a drawing of ours, which identifies it.
+/// The end of a drawing, by which an earlier one is recognised.
 const MARK: &str = "<!-- drawn by cargo intermezzo tune -->\n";
 
 /// Width of the drawing, and height of each of its charts, in pixels.
 const SIZE: (u32, u32) = (1000, 420);
 
-/// Width of the area next to a chart: the names of the searches.
+/// Width of the area next to a chart, with the names of the searches.
 const NAMES: u32 = 190;
 
 /// Colours that colour-blind people distinguish (Okabe and Ito, 2008).
@@ -35,7 +35,7 @@ const COLOURS: [RGBColor; 8] = [
 
 type Trouble = Box<dyn Error>;
 
-/// Checks that a drawing may be written there: there is none, or one of ours.
+/// Checks that a drawing may be written there: there is no file, or an earlier drawing.
 ///
 /// # Errors
 /// If there is something else.
@@ -45,7 +45,7 @@ pub(crate) fn check_may_write(path: &Path) -> Result<(), Problem> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(error) => Err(Problem::file("access", path, &error, "give --svg another path")),
         Ok(_) => Err(Problem::usage(format!(
-            "{path:?} exists and is no drawing of ours: it is left alone; give --svg another path"
+            "{path:?} exists and was not drawn by `tune`: it is left alone; give --svg another path"
         ))),
     }
 }
@@ -61,7 +61,7 @@ pub(crate) fn write(path: &Path, comparison: &Comparison) -> Result<(), Problem>
         .map_err(|error| Problem::file("write", path, &error, "give --svg a path that can be written"))
 }
 
-/// A value of each search on each program; programs are the places on the axis, searches the colours.
+/// A bar chart: a value of each search on each program. Programs are along the axis, and searches have colours.
 struct Bars {
     title: &'static str,
     unit: &'static str,
@@ -109,7 +109,7 @@ fn draw(comparison: &Comparison) -> Result<String, Trouble> {
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
 
-/// Returns the different labels of searches, in order: their places in it are their colours.
+/// Returns the distinct labels of the searches, in order. The index of a label is the number of its colour.
 fn searches(cells: &[Cell]) -> Vec<String> {
     let mut labels: Vec<String> = Vec::new();
     for label in cells.iter().map(|cell| cell.search.label()) {
@@ -144,7 +144,7 @@ fn beside_names<'a>(area: &Area<'a>, names: &[String]) -> Result<Area<'a>, Troub
     Ok(chart)
 }
 
-/// Returns a count, as people write it.
+/// Returns a count with its digits in groups of three.
 fn count(value: &f64) -> String {
     let digits = format!("{value:.0}");
     let groups: Vec<&str> = digits
@@ -156,8 +156,8 @@ fn count(value: &f64) -> String {
     groups.join(",")
 }
 
-/// Returns the programs, without a common prefix of a name and a comma.
-fn told_apart<'a>(programs: &[&'a str]) -> Vec<&'a str> {
+/// Returns the programs' names, without the program if all of them are one program with different parameters.
+fn without_common_name<'a>(programs: &[&'a str]) -> Vec<&'a str> {
     let name = |program: &&'a str| program.split_once(',').map(|(name, _)| name);
     let first = programs.first().and_then(name);
     match first {
@@ -175,7 +175,7 @@ fn draw_bars(area: &Area<'_>, bars: &Bars, cells: &[Cell]) -> Result<(), Trouble
     let labels = searches(cells);
     let mut programs: Vec<&str> = cells.iter().map(|cell| cell.program.as_str()).collect();
     programs.dedup();
-    let names = told_apart(&programs);
+    let names = without_common_name(&programs);
     let area = &beside_names(area, &labels)?;
     let value = |cell: &Cell| match &cell.outcome {
         Outcome::Ran(figures) => (bars.value)(figures).filter(|value| *value > 0.0),
@@ -257,7 +257,7 @@ fn draw_growth(area: &Area<'_>, comparison: &Comparison) -> Result<(), Trouble> 
     for (number, grown) in comparison.growth.iter().enumerate() {
         let line = LineSeries::new(grown.executions.iter().copied(), colour(number).stroke_width(2));
         chart.draw_series(line)?;
-        // Smaller ones on larger ones, so that both are seen if two searches cost the same.
+        // Later dots are smaller, so that both are visible if two searches cost the same.
         let radius = 3 + 2 * (comparison.growth.len() - 1 - number).min(3) as i32;
         let dots = grown
             .executions

@@ -1,4 +1,4 @@
-//! One run of a search on a program: its result, from its report.
+//! The result of one run of a search on a program, read from its report.
 
 use crate::problem::Problem;
 use serde::{Deserialize, Serialize};
@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Ended {
-    /// With every execution run, or with another of the same trace.
+    /// After every execution, or another one of the same trace.
     Everything,
-    /// With every execution within its bound.
+    /// After every execution within its bound.
     Bound,
     /// At a failure.
     Failure,
-    /// At a limit, of executions or of time; a sample always does.
+    /// At a limit of executions or of time. Samples always end so, unless they fail.
     Limit,
 }
 
@@ -87,7 +87,7 @@ impl Run {
     /// Reads a run from a report's JSON.
     ///
     /// # Errors
-    /// If it is none.
+    /// If it is not a report.
     pub(crate) fn of_report(json: &str, seed: u64) -> Result<Run, Problem> {
         let report: ReportJson = serde_json::from_str(json).map_err(|error| {
             Problem::usage(format!(
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn ends_are_told_apart() {
+    fn ends_are_distinguished() {
         let fails_last = || assert!(intermezzo::choose(3) < 2);
         let never_fails = || assert!(intermezzo::choose(3) < 3);
         let explorer = Explorer::new;

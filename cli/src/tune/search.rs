@@ -11,7 +11,7 @@ const AUTO: &str = "auto(stale_reads=0)";
 /// A search, as the user wrote it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Search {
-    /// With its parameters: `pct(3)`, `dfs(2)`.
+    /// The strategy with its parameters: `pct(3)`, `dfs(2)`.
     pub(crate) strategy: String,
     pub(crate) reduction: String,
     pub(crate) preemptions: String,
@@ -34,7 +34,7 @@ impl Search {
         Ok(())
     }
 
-    /// Returns the search's settings, by name; the strategy's own argument last, so that it overrides.
+    /// Returns the search's settings by name. Those in the strategy's name come last, so that they override the others.
     pub(crate) fn given(&self) -> Vec<(&str, String)> {
         let bytes = self
             .cache_bytes
@@ -65,9 +65,9 @@ impl Search {
         let settings = self.settings(Settings::default());
         match settings.strategy {
             StrategyKind::BestFirst(options) => options.priority.is_some_and(|priority| priority.is_random()),
-            // First bounded, then drawn; and an undecided search is drawn.
+            // Parts of these searches are systematic, and parts are drawn.
             StrategyKind::Auto(_) | StrategyKind::Maple(_) => true,
-            // `pct-all` too, though it draws just the first of the executions that it learns from.
+            // This includes `pct-all`, which draws only the first of the executions that it learns from.
             ref other => other.is_sampler(),
         }
     }
@@ -82,7 +82,7 @@ impl Search {
         (self.strategy.as_str(), self.reduction.as_str()) == DEFAULT && self.preemptions == "none"
     }
 
-    /// Returns the settings to write, as names and values: those that differ from a test's defaults.
+    /// Returns the settings that a user writes for this search, by name: those that differ from a test's defaults.
     pub(crate) fn paste(&self) -> Vec<(&str, String)> {
         let mut given = self.given();
         given.retain(|(name, value)| match *name {
@@ -95,7 +95,7 @@ impl Search {
         given
     }
 
-    /// Returns the search in a line: `dfs(2), dpor, at most 1 preemption`.
+    /// Returns the search in a line: `dfs dpor preemptions=2`.
     pub(crate) fn label(&self) -> String {
         let mut label = self.strategy.clone();
         if !matches!(self.reduction.as_str(), "none" | "auto") {
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_strategy_brings_its_own_number() {
+    fn a_strategy_sets_its_own_bound() {
         let settings = search("dfs(delays=2)").settings(Settings::default());
         let shown = settings.strategy.to_string();
         assert_eq!((&*shown, settings.preemptions), ("dfs(delays=2)", None));
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn what_draws_at_random_is_known() {
+    fn random_searches_are_known() {
         for (strategy, random) in [
             ("dfs", false),
             ("dfs(delays=none)", false),
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_name_what_is_not_the_default() {
+    fn labels_leave_out_defaults() {
         let mut search = search("dfs");
         assert_eq!(search.label(), "dfs");
         search.reduction = "dpor".into();

@@ -19,7 +19,7 @@ pub(crate) struct Comparison {
     pub(crate) times: bool,
 }
 
-/// A column: its name, `true` if it is about times, and the contents of a cell.
+/// A column: its title, `true` if it depends on time, and the contents of a cell.
 type Column = (&'static str, bool, fn(&Figures) -> String);
 
 /// The columns after the program and the search.
@@ -91,8 +91,8 @@ impl Comparison {
         text
     }
 
-    /// Returns a drawing in text: for each search of each program the executions to the failure or the end, each sign
-    /// 1.5 times as many as the one before.
+    /// Draws bars in text: for each search of each program the executions to the failure or the end, on a logarithmic scale
+    /// where each sign is a factor of 1.5.
     fn bars(&self) -> String {
         let mut text = String::from("\nexecutions to the failure or the end, each # is a factor of 1.5:\n");
         let mut rows = Vec::new();
@@ -243,7 +243,7 @@ fn advised(advice: &Advice) -> String {
     text
 }
 
-/// Returns `counter, dfs: tasks=2: 6, tasks=3: 90; 15 times as many executions from each to the next`.
+/// Returns a line such as `counter, dfs: tasks=2: 6, tasks=3: 90; 15.00 times as many executions from each to the next`.
 fn growth_line(grown: &Grown) -> String {
     let executions = grown.executions.iter();
     let executions: Vec<String> = executions

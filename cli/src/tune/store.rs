@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 /// The format of the file, in its first line.
 const FORMAT: &str = "intermezzo-tune/1";
 
-/// The results of a matrix. Without a file they are in memory only.
+/// The results of a matrix. Without a file they are not kept.
 pub(crate) struct Store {
     file: Option<(PathBuf, File)>,
     items: Vec<Item>,
@@ -26,7 +26,7 @@ struct Header {
 }
 
 impl Store {
-    /// Creates a store that keeps results in memory only.
+    /// Creates a store without results, which keeps none.
     pub(crate) fn in_memory() -> Store {
         Store {
             file: None,
@@ -34,10 +34,10 @@ impl Store {
         }
     }
 
-    /// Opens the results of this matrix in `results.jsonl` in this directory, which is made if need be.
+    /// Opens the results of this matrix in `results.jsonl` in this directory, which is created if necessary.
     ///
     /// # Errors
-    /// If there are results of another matrix, or of another version of intermezzo, or something else; or if the file
+    /// If the file has results of another matrix or of another version of intermezzo, or something else; or if the file
     /// system refuses.
     pub(crate) fn open(directory: &Path, matrix: &Matrix) -> Result<Store, Problem> {
         let help = "give --out another path";
@@ -57,7 +57,7 @@ impl Store {
         let there = String::from_utf8(there).map_err(|error| {
             let byte = error.utf8_error().valid_up_to();
             Problem::usage(format!(
-                "{path:?} is no text from byte {byte} on: it is left alone; {help}"
+                "{path:?} is not text from byte {byte} on: it is left alone; {help}"
             ))
         })?;
         let items = match there.as_str() {
@@ -75,7 +75,7 @@ impl Store {
         if items.is_empty() && there.is_empty() {
             write_line(&mut file, &header).map_err(trouble)?;
         } else {
-            // The line that was being written when the comparison was interrupted.
+            // Removes a partial last line, which was being written when the comparison was interrupted.
             let whole = there.rfind('\n').map_or(0, |end| end + 1);
             file.set_len(whole as u64).map_err(trouble)?;
         }
@@ -93,7 +93,7 @@ impl Store {
         Some(self.items.swap_remove(at))
     }
 
-    /// Keeps a result.
+    /// Writes a result to the file, if there is one.
     ///
     /// # Errors
     /// If the file system refuses.
@@ -106,7 +106,7 @@ impl Store {
                 "write",
                 path,
                 &error,
-                "give it room, and run the command again: it continues",
+                "make room, and run the command again: it continues",
             )
         })
     }
@@ -118,7 +118,7 @@ fn write_line(file: &mut File, value: &impl Serialize) -> io::Result<()> {
     file.write_all(line.as_bytes())
 }
 
-/// Reads the results in this text, which must be of the same matrix; a last line that is cut is left out.
+/// Reads the results in this text, which must be of the same matrix. A partial last line is left out.
 fn parse(text: &str, wanted: &Header) -> Result<Vec<Item>, String> {
     let whole = &text[..text.rfind('\n').map_or(0, |end| end + 1)];
     let mut lines = whole.lines();
@@ -126,15 +126,12 @@ fn parse(text: &str, wanted: &Header) -> Result<Vec<Item>, String> {
         .next()
         .and_then(|line| serde_json::from_str(line).ok())
         .filter(|header: &Header| header.format == FORMAT)
-        .ok_or("holds no results of ours: it is left alone")?;
+        .ok_or("has no results of `tune`: it is left alone")?;
     if header.version != wanted.version {
-        return Err(format!(
-            "holds results of version {} of intermezzo",
-            header.version
-        ));
+        return Err(format!("has results of version {} of intermezzo", header.version));
     }
     if header.matrix != wanted.matrix {
-        return Err("holds results of another comparison: it is left alone".into());
+        return Err("has results of another comparison: it is left alone".into());
     }
     let items = lines.zip(2..).map(|(line, number)| {
         serde_json::from_str(line).map_err(|error| {
@@ -210,12 +207,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_ours_is_left_alone() {
+    fn other_files_are_left_alone() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("results.jsonl");
-        for (text, says) in [("notes", "no results of ours"), ("{}\n", "no results of ours")] {
+        for text in ["notes", "{}\n"] {
             fs::write(&path, text).unwrap();
-            assert!(refused(directory.path(), 5).contains(says));
+            assert!(refused(directory.path(), 5).contains("no results of `tune`"));
             assert_eq!(fs::read_to_string(&path).unwrap(), text);
         }
         fs::remove_file(&path).unwrap();

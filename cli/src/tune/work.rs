@@ -16,12 +16,12 @@ use std::time::Duration;
 /// A unit of work: a program of the corpus, or the tests of a project, with one seed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Item {
-    /// The number of the program in the matrix; 0 for a project's tests.
+    /// The index of the program in the matrix; 0 for a project's tests.
     pub(crate) program: usize,
-    /// The number of the search in the matrix.
+    /// The index of the search in the matrix.
     pub(crate) search: usize,
     pub(crate) seed: u64,
-    /// The limit of its executions.
+    /// The limit of executions.
     #[serde(default)]
     pub(crate) most: u64,
     /// The results: a run of each test.
@@ -34,15 +34,14 @@ pub(crate) fn refused(matrix: &Matrix, search: &Search) -> Option<String> {
     settings.check().err().map(|error| error.to_string())
 }
 
-/// Returns the settings of a run of the matrix, over a program's own settings. Programs keep their environment and
-/// their limits.
+/// Returns the settings of a run of the matrix. Of a program's own settings, the environment and the limits are kept.
 fn settings(matrix: &Matrix, own: Settings, search: &Search, seed: u64, executions: u64) -> Settings {
     let mut settings = Settings {
         environment: own.environment,
         steps: own.steps,
         tasks: own.tasks,
         fair_yields: own.fair_yields,
-        // Assumed loops may not go with a search of the matrix.
+        // Not every search of the matrix can be used with assumed loops.
         spin_loops: match own.spin_loops {
             SpinLoops::Assume => SpinLoops::Park,
             other => other,
@@ -64,7 +63,7 @@ fn settings(matrix: &Matrix, own: Settings, search: &Search, seed: u64, executio
 /// Runs everything that the store does not have yet, and returns all results, in the matrix's order.
 ///
 /// # Errors
-/// If a run cannot be carried out, or not be kept.
+/// If a run cannot be carried out, or its result cannot be stored.
 pub(crate) fn run(matrix: &Matrix, mut store: Store) -> Result<Vec<Item>, Problem> {
     let programs = match &matrix.programs {
         Programs::Corpus(names) => names.len(),
@@ -99,7 +98,7 @@ pub(crate) fn run(matrix: &Matrix, mut store: Store) -> Result<Vec<Item>, Proble
     Ok(items)
 }
 
-/// Runs a search of a program with a seed, for this many executions and, if it is limited, this much time.
+/// Runs a search of a program with a seed, within this limit of executions and, if given, this limit of time.
 ///
 /// # Errors
 /// If it cannot be carried out.
@@ -125,7 +124,7 @@ pub(crate) fn one(
     })
 }
 
-/// A seed, the limit of executions, and that of time.
+/// A seed, the limit of executions, and the limit of time.
 type Limited = (u64, u64, Option<Duration>);
 
 /// Explores a program of the corpus.
@@ -138,7 +137,8 @@ fn explore(
     let (program, arguments) = parse_full_name(name).expect("names were checked");
     let mut settings = settings(matrix, program.settings(), search, seed, most);
     if settings.monitors.is_empty() {
-        // Searches are compared by a program's known verdict; the program brings the monitor that this takes.
+        // Searches are compared by the program's known failure. The program adds the monitor that finds it, if it needs
+        // one.
         settings.set("monitors", "none").expect("a list of monitors");
     }
     settings.time = time.or(settings.time);
@@ -148,10 +148,10 @@ fn explore(
     Run::of_report(&report.to_json(), seed)
 }
 
-/// Runs the project's tests: their own settings stay where the matrix sets nothing.
+/// Runs the project's tests. They keep those of their own settings that the matrix does not set.
 ///
 /// # Errors
-/// If none of them explored anything; unless that is because each has settings that contradict the search.
+/// If none of them explored anything, for another reason than settings that contradict the search.
 fn test(
     matrix: &Matrix,
     cargo: &[String],
@@ -170,7 +170,7 @@ fn test(
         .map(|(name, value)| (name.as_str(), value.clone()));
     given.extend(others);
     given.extend(search.given());
-    // Failing tests are expected: one must not keep the others from being explored.
+    // Failing tests are expected, and must not keep the others from being explored.
     let arguments = ["--quiet", "--no-fail-fast"].into_iter().map(Into::into);
     let arguments = arguments.chain(cargo.iter().map(Into::into)).collect();
     let ran = CargoTest::new(arguments, true)?.silent().settings(&given).run()?;

@@ -1,7 +1,7 @@
-//! Copies of published crates, without some of their implementations, on which the overlays depend instead.
+//! Copies of published crates without some of their trait implementations. The overlays depend on the copies.
 //!
-//! The implementations of a crate below std are seen by all others. Where std has one implementation that fits, the
-//! compiler infers the type; with another one for a type of ours, it no longer can.
+//! All crates of a project see the implementations in a crate on which the overlay of std depends. Where std has only one
+//! implementation that fits, the compiler infers the type; with a second one from such a crate it no longer can.
 
 use super::metadata;
 use crate::problem::Problem;
@@ -9,16 +9,16 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// The packages of which there are copies, and what is left out of each.
+/// The packages that are copied, and the items that are left out of each.
 const COPIES: [(&str, &[Left]); 2] = [
     (
         "serde_json",
-        // `number == text.parse().unwrap()`
+        // Breaks `number == text.parse().unwrap()`.
         &[("src/value/mod.rs", &["mod partial_eq;"])],
     ),
     (
         "winnow",
-        // `bytes.as_ref().into()`. The comparisons use it.
+        // Breaks `bytes.as_ref().into()`. The comparisons use `AsRef`.
         &[
             (
                 "src/stream/bstr.rs",
@@ -36,10 +36,10 @@ const COPIES: [(&str, &[Left]); 2] = [
     ),
 ];
 
-/// A file of a package, and how the items begin that are left out of it.
+/// A file of a package, and the beginnings of the items that are left out of it.
 type Left = (&'static str, &'static [&'static str]);
 
-/// Returns the manifest of the overlays' workspace, by which they depend on the copies that are there.
+/// Returns the manifest of the overlays' workspace, which replaces packages by those copies that exist.
 pub(super) fn manifest(place: &Path, members: &str) -> String {
     let names = COPIES.map(|(name, _)| name);
     let mut manifest = format!("[workspace]\nresolver = \"3\"\nmembers = [{members}]\nexclude = {names:?}\n");
@@ -53,7 +53,8 @@ pub(super) fn manifest(place: &Path, members: &str) -> String {
     manifest
 }
 
-/// Makes the copies that are not there; `cargo` runs it for the overlays. A package that does not have what is to be left out is not copied.
+/// Makes the copies that do not exist yet. `cargo` is a command that runs cargo for the overlays. A package without the
+/// items to leave out is not copied.
 pub(super) fn make(place: &Path, host: &str, cargo: Command) -> Result<(), Problem> {
     let missing = || COPIES.iter().filter(|(name, _)| !place.join(name).exists());
     if missing().next().is_none() {
@@ -71,7 +72,7 @@ pub(super) fn make(place: &Path, host: &str, cargo: Command) -> Result<(), Probl
             continue;
         };
         let copy = place.join(name);
-        // Whole or not at all.
+        // Copied under another name first, so that an interrupted copy is not used.
         let begun = place.join(format!("{name}.begun"));
         copy_all(source, &begun)
             .and_then(|()| {
@@ -88,7 +89,7 @@ pub(super) fn make(place: &Path, host: &str, cargo: Command) -> Result<(), Probl
     Ok(())
 }
 
-/// Returns the files that change, or nothing if one of them has not what is to be left out.
+/// Returns the files that change, with their new text; `None` if one of them lacks an item to leave out.
 fn changed(source: &Path, left: &[Left]) -> Option<Vec<(&'static str, String)>> {
     left.iter()
         .map(|&(file, items)| {
@@ -98,7 +99,7 @@ fn changed(source: &Path, left: &[Left]) -> Option<Vec<(&'static str, String)>> 
         .collect()
 }
 
-/// Returns the text without the items that begin like this, or nothing if there is none for one of these beginnings.
+/// Returns the text without the items that begin with these words; `None` if no item begins with one of them.
 fn without(text: &str, items: &[&str]) -> Option<String> {
     let mut kept = String::new();
     let mut found = vec![false; items.len()];
@@ -111,7 +112,7 @@ fn without(text: &str, items: &[&str]) -> Option<String> {
         match items.iter().position(|item| line.starts_with(item)) {
             Some(item) => {
                 found[item] = true;
-                // Others end with a brace on a line of its own.
+                // Items without a semicolon end with a brace on a line of its own.
                 is_within = !line.trim_end().ends_with(';');
             }
             None => kept += line,
@@ -120,7 +121,7 @@ fn without(text: &str, items: &[&str]) -> Option<String> {
     (found.iter().all(|&found| found) && !is_within).then_some(kept)
 }
 
-/// Copies a directory with all that is in it.
+/// Copies a directory with all its contents.
 fn copy_all(from: &Path, to: &Path) -> std::io::Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {
@@ -129,7 +130,7 @@ fn copy_all(from: &Path, to: &Path) -> std::io::Result<()> {
         if path.is_dir() {
             copy_all(&path, &copy)?;
         } else {
-            // The registry's files may be read-only, and their permissions would be copied, too.
+            // Not `fs::copy`: files of the registry may be read-only, and it would copy their permissions.
             fs::write(&copy, fs::read(&path)?)?;
         }
     }

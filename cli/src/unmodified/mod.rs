@@ -1,9 +1,9 @@
 //! Tests and programs that were not written for intermezzo: `test --unmodified` and `run`.
 //!
-//! Every crate of the project is compiled against *overlays* of `std` and `core`, which have the look-alikes laid over
-//! them, and every test binary against an overlay of `test`, which explores each test. The sources and manifests stay as
-//! they are. The overlays are built once for each toolchain ([`overlays`]), and cargo calls us instead of the compiler,
-//! so that the crates get them ([`wrapper`]).
+//! Every crate of the project is compiled against *overlays* of `std` and `core`, which replace some of their items by
+//! look-alikes, and every test binary against an overlay of `test`, which explores each test. The sources and manifests
+//! stay as they are. The overlays are built once for each toolchain ([`overlays`]). cargo calls this command as a wrapper
+//! of the compiler, which adds them to each crate's dependencies ([`wrapper`]).
 
 mod copies;
 mod overlays;
@@ -22,7 +22,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// `true` if accesses can be seen: where `engine/src/runtime/races/` exists.
+/// `true` if accesses to plain memory can be seen: on the systems for which `engine/src/runtime/races/` is compiled.
 pub(crate) const CAN_WATCH: bool = cfg!(all(
     target_os = "linux",
     any(target_arch = "x86_64", target_arch = "aarch64")
@@ -31,19 +31,20 @@ pub(crate) const CAN_WATCH: bool = cfg!(all(
 /// A project whose tests are explored unmodified.
 pub(crate) struct Unmodified {
     overlays: Overlays,
-    /// The directory of the project's builds, apart from its other ones.
+    /// The directory of these builds, separate from the project's other ones.
     target: PathBuf,
-    /// `true` if accesses to plain memory are seen, and if reference counts are.
+    /// `true` if accesses to plain memory are seen.
     watched: bool,
+    /// `true` if operations on reference counts are seen.
     counted: bool,
     /// `true` if a program is explored as a whole, and no tests.
     programs: bool,
 }
 
 impl Unmodified {
-    /// Prepares a run of the tests of the project in the current directory, or of the one that these arguments of cargo
-    /// name; if `watched`, with calls in front of accesses to plain memory. With `programs`, prepares a run of a program.
-    /// Builds the overlays if they are not there, after `before_first`.
+    /// Prepares a run of the tests of the project that these arguments of cargo name; by default, the one in the current
+    /// directory. If `watched`, accesses to plain memory are seen. With `programs`, prepares a run of a program. Builds the
+    /// overlays if they do not exist, after a call of `before_first`.
     ///
     /// # Errors
     /// If the overlays cannot be built, or `before_first` fails; or the project is intermezzo; or memory cannot be
@@ -63,15 +64,15 @@ impl Unmodified {
         let project = metadata(cargo::manifest_path(arguments), &compiler.host, cargo::command())?;
         if is_intermezzo(&project) {
             return Err(Problem::usage(
-                "these are the packages of intermezzo itself, which cannot be laid over the std that they use: run \
-                 `cargo intermezzo test`",
+                "this is the project of intermezzo itself, whose packages cannot be built with their own look-alikes: run \
+                 `cargo intermezzo test` without `--unmodified`",
             ));
         }
         let overlays = Overlays::ready(compiler, before_first)?;
         let counted = CAN_WATCH && wrapper::knows_calls(overlays::rustc(), &overlays.directory);
         if watched && !counted {
             return Err(Problem::usage(
-                "this compiler does not know the pass by which plain memory is watched: leave out `--races`",
+                "this compiler does not have the pass by which plain memory is watched: leave out `--races`",
             ));
         }
         let directory = match cargo::target_directory(arguments) {
@@ -85,8 +86,8 @@ impl Unmodified {
             })?,
             None => project["target_directory"].as_str().unwrap_or("target").into(),
         };
-        // Cargo does not see that an overlay has changed, nor which arguments we add. So the crates that were built with
-        // an overlay are in a directory of their own, and so are those that are watched, and those of programs.
+        // cargo does not notice that an overlay has changed, nor which arguments the wrapper adds. So builds with different
+        // overlays or arguments have different directories.
         let races = match (watched, counted) {
             (true, _) => "-races",
             (false, true) => "",
@@ -128,19 +129,19 @@ impl Unmodified {
             text == "--target" || text.starts_with("--target=")
         };
         if !of_cargo().any(is_target) {
-            // Build scripts and procedural macros are then built apart, without overlays.
+            // With `--target`, cargo builds build scripts and procedural macros separately, so they get no overlays.
             arguments.extend([OsString::from("--target"), (&self.overlays.host).into()]);
         }
         if !self.programs && !of_cargo().any(|argument| cargo::chooses_targets(argument)) {
-            // All but tests in documentation.
+            // All targets, but no tests in documentation.
             arguments.push("--tests".into());
         }
-        // `CARGO_TARGET_DIR` names the directory instead.
+        // The variable `CARGO_TARGET_DIR` sets the directory, and the flag would override it.
         arguments.extend(cargo::without_target_directory(given));
         Ok(arguments)
     }
 
-    /// Has cargo build with the overlays.
+    /// Returns the environment variables with which cargo builds with the overlays.
     pub(crate) fn variables(&self) -> Result<Vec<(&'static str, OsString)>, Problem> {
         let this = env::current_exe()
             .map_err(|error| Problem::usage(format!("cannot find the file of this command ({error})")))?;
@@ -153,7 +154,7 @@ impl Unmodified {
             ("RUSTC_WRAPPER", this.into_os_string()),
             (OVERLAYS, self.overlays.directory.clone().into_os_string()),
             ("CARGO_TARGET_DIR", self.target.clone().into_os_string()),
-            // The user's own may be shared by all builds.
+            // A directory of the user's own may be shared by all builds.
             ("CARGO_BUILD_BUILD_DIR", self.target.clone().into_os_string()),
             (WATCHES, sees.into()),
             (PROGRAMS, if self.programs { "1" } else { "0" }.into()),
@@ -165,7 +166,7 @@ impl Unmodified {
     }
 }
 
-/// `true` if a project is intermezzo, as cargo knows it.
+/// `true` if one of the project's own packages in this metadata is intermezzo.
 fn is_intermezzo(project: &Value) -> bool {
     let own = project["workspace_members"].as_array();
     let packages = project["packages"].as_array();
@@ -180,15 +181,15 @@ fn is_intermezzo(project: &Value) -> bool {
 /// Returns cargo's metadata of a project for this target. `command` runs cargo, and `arguments` name the project.
 fn metadata(arguments: Vec<OsString>, host: &str, mut command: Command) -> Result<Value, Problem> {
     command
-        // What other targets need may not be there.
+        // Packages that only other targets need may not have been downloaded.
         .args(["metadata", "--format-version", "1", "--filter-platform", host])
         .args(arguments);
-    serde_json::from_slice(&said_by(command)?)
+    serde_json::from_slice(&output_of(command)?)
         .map_err(|error| Problem::usage(format!("the output of `cargo metadata` is not JSON ({error})")))
 }
 
 /// Runs a command, and returns its output. Its messages go to stderr.
-fn said_by(mut command: Command) -> Result<Vec<u8>, Problem> {
+fn output_of(mut command: Command) -> Result<Vec<u8>, Problem> {
     let name = command.get_program().to_string_lossy().into_owned();
     let shown = |arguments: std::process::CommandArgs<'_>| {
         let words: Vec<_> = arguments.map(OsStr::to_string_lossy).collect();
@@ -202,7 +203,7 @@ fn said_by(mut command: Command) -> Result<Vec<u8>, Problem> {
     })?;
     if !output.status.success() {
         return Err(Problem::usage(format!(
-            "`{name} {}` failed: see above what it says",
+            "`{name} {}` failed: see its messages above",
             shown(command.get_args())
         )));
     }

@@ -3,7 +3,7 @@
 //!
 //! They are in the user's cache directory, or in that of `INTERMEZZO_CACHE`.
 
-use super::{copies, said_by, statics, unused};
+use super::{copies, output_of, statics, unused};
 use crate::cargo;
 use crate::output;
 use crate::problem::Problem;
@@ -15,13 +15,13 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The crate itself, if this command was built in a checkout of intermezzo.
+/// The path of intermezzo, if this command was built in a checkout of it.
 const CHECKOUT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
 /// The files of a crate, each with its name and its text.
 type Files = &'static [(&'static str, &'static str)];
 
-/// The overlays: the name of each, its files, and its dependencies.
+/// The overlays: the name, the files and the dependencies of each.
 const SOURCES: [(&str, Files, &str); 4] = [
     (
         "std",
@@ -54,20 +54,20 @@ const MEMBERS: &str = "\"std\", \"core\", \"test\", \"arena\"";
 
 /// The overlays, built.
 pub(super) struct Overlays {
-    /// The directory with a library for each, `libNAME.rlib`, and with those they depend on in `deps`.
+    /// The directory with a library for each overlay ([`library`]), and with their dependencies in `deps`.
     pub(super) directory: PathBuf,
-    /// The toolchain's own target.
+    /// The target on which the toolchain runs.
     pub(super) host: String,
-    /// Changes whenever they do.
+    /// A digest of the libraries.
     pub(super) digest: String,
 }
 
 impl Overlays {
-    /// Returns the overlays for the toolchain of the current directory. Builds those that are not there, if what is called
-    /// before does not fail.
+    /// Returns the overlays for the toolchain of the current directory. Builds them if one is missing, after a call of
+    /// `before_first`.
     ///
     /// # Errors
-    /// If they cannot be written or built, or if `before` fails.
+    /// If they cannot be written or built, or if `before_first` fails.
     pub(super) fn ready(
         compiler: Compiler,
         before_first: impl FnOnce() -> Result<(), Problem>,
@@ -81,7 +81,7 @@ impl Overlays {
         unused::mark(&place);
         write(&place, &dependency)?;
         copies::make(&place, &host, cargo_for_overlays(&place, &toolchain))?;
-        // Now with the copies.
+        // Written again, because the manifest names the copies.
         write(&place, &dependency)?;
         let release = place.join("target").join("release");
         let built = || -> Option<String> {
@@ -100,14 +100,14 @@ impl Overlays {
                 compiler.lines().next().unwrap_or_default()
             ));
         }
-        // In a checkout the sources may have changed, and cargo knows.
+        // In a checkout the sources may have changed: cargo builds what is necessary.
         if is_checkout() || is_first {
             build(&place, !is_first, &toolchain)?;
         }
         let digest =
             built().ok_or_else(|| Problem::usage(format!("cargo built no libraries in {release:?}")))?;
-        // A run that was killed may not have listed the statics. To list them again each time would take longer than all
-        // else here.
+        // A run that was killed may not have listed the statics. They are not listed each time, because that would take
+        // longer than everything else here.
         if !statics::are_others_listed(&release, &digest) {
             let own = toolchain.join("lib").join("rustlib").join(&host).join("lib");
             statics::list_others(&release, &digest, &[release.clone(), release.join("deps"), own])?;
@@ -138,7 +138,7 @@ impl Compiler {
     pub(super) fn ask() -> Result<Compiler, Problem> {
         let mut command = Command::new(rustc());
         command.arg("-vV");
-        let said = String::from_utf8_lossy(&said_by(command)?).into_owned();
+        let said = String::from_utf8_lossy(&output_of(command)?).into_owned();
         let host = said.lines().find_map(|line| line.strip_prefix("host: "));
         let host = host.map(str::to_owned);
         let host = host.ok_or_else(|| Problem::usage("the compiler does not say its host (`rustc -vV`)"))?;
@@ -149,14 +149,14 @@ impl Compiler {
     fn toolchain() -> Result<PathBuf, Problem> {
         let mut command = Command::new(rustc());
         command.args(["--print", "sysroot"]);
-        let said = said_by(command)?;
+        let said = output_of(command)?;
         Ok(PathBuf::from(String::from_utf8_lossy(&said).trim_end()))
     }
 }
 
-/// Makes a command that runs cargo for the overlays, with the compiler of this toolchain. Cargo reads the user's
-/// configuration there, and not the project's, which may name another target, other profiles, or a directory with only
-/// the packages that the project needs.
+/// Returns a command that runs cargo for the overlays, with the compiler of this toolchain. It runs in `place`, so that
+/// cargo reads the user's configuration and not the project's: that may have another target, other profiles, or a
+/// directory with only the packages that the project needs.
 fn cargo_for_overlays(place: &Path, toolchain: &Path) -> Command {
     let mut command = cargo::command();
     command.current_dir(place);
@@ -165,7 +165,7 @@ fn cargo_for_overlays(place: &Path, toolchain: &Path) -> Command {
         .join("rustc")
         .with_extension(env::consts::EXE_EXTENSION);
     if compiler.is_file() {
-        // Another directory may have another toolchain.
+        // In another directory, rustup may choose another toolchain.
         command.env("RUSTC", compiler);
     }
     command
@@ -186,7 +186,7 @@ fn dependency() -> String {
         Ok(path) if is_checkout() => format!("path = {:?}", path.to_string_lossy()),
         _ => format!("version = \"={}\"", env!("CARGO_PKG_VERSION")),
     };
-    // A test is explored however its crate is built.
+    // Tests are explored even in builds with optimisation.
     format!("{{ {source}, features = [\"explore-in-release\", \"unmodified\"] }}")
 }
 
@@ -230,7 +230,7 @@ fn lock(place: &Path) -> Result<fs::File, Problem> {
     locked.map_err(|error| Problem::file("lock", &path, &error, help))
 }
 
-/// Writes the sources, unless they are there.
+/// Writes the sources that do not exist or differ. An unchanged file keeps its time, so that cargo does not build it again.
 fn write(place: &Path, dependency: &str) -> Result<(), Problem> {
     let write = |path: PathBuf, text: &str| {
         if fs::read_to_string(&path).is_ok_and(|known| known == text) {
@@ -260,7 +260,7 @@ fn write(place: &Path, dependency: &str) -> Result<(), Problem> {
         }
     }
     write(place.join("Cargo.toml"), &copies::manifest(place, MEMBERS))?;
-    // The versions that it was tested with.
+    // The versions of dependencies with which intermezzo was tested.
     if let Ok(versions) = fs::read_to_string(Path::new(CHECKOUT).join("Cargo.lock"))
         && !place.join("Cargo.lock").exists()
     {
@@ -269,7 +269,7 @@ fn write(place: &Path, dependency: &str) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Builds the overlays, and says nothing about it if `quiet`.
+/// Builds the overlays. If `quiet`, cargo shows no progress.
 fn build(place: &Path, quiet: bool, toolchain: &Path) -> Result<(), Problem> {
     let mut command = cargo_for_overlays(place, toolchain);
     command
@@ -280,7 +280,7 @@ fn build(place: &Path, quiet: bool, toolchain: &Path) -> Result<(), Problem> {
         .arg(place.join("Cargo.toml"))
         .env("CARGO_TARGET_DIR", place.join("target"))
         .env("CARGO_BUILD_BUILD_DIR", place.join("target"))
-        // What the user sets for the project is not for them. The copies have functions that nothing uses.
+        // The user's flags are for the project, not for the overlays. The copies have unused functions, which would warn.
         .env("RUSTFLAGS", "-Awarnings -Cforce-frame-pointers=yes")
         .env_remove("CARGO_ENCODED_RUSTFLAGS")
         .env_remove("CARGO_BUILD_TARGET");
@@ -290,11 +290,11 @@ fn build(place: &Path, quiet: bool, toolchain: &Path) -> Result<(), Problem> {
     {
         command.env_remove(variable);
     }
-    said_by(command).map(drop)
+    output_of(command).map(drop)
 }
 
-/// Returns `true` if cargo or the compiler builds something else where this variable is set, and not just in another way.
-/// There is one build of the overlays for all projects, which must not be that of the first.
+/// `true` if cargo or the compiler builds different code when this variable is set. All projects share one build of the
+/// overlays, so it must not depend on the settings of the first one.
 fn changes_build(variable: &OsStr) -> bool {
     let Some(name) = variable.to_str() else {
         return false;
@@ -312,7 +312,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_overlays_are_the_same_whatever_the_project_sets() {
+    fn variables_of_the_project_do_not_change_the_overlays() {
         for name in [
             "CARGO_PROFILE_RELEASE_PANIC",
             "CARGO_PROFILE_RELEASE_BUILD_OVERRIDE_DEBUG",

@@ -1,10 +1,10 @@
 //! The compiler's input for a program that is explored as a whole: its root file, with a function that is called instead
 //! of its `main`.
 //!
-//! The crate has `#![no_main]`, so the compiler takes `main` for a function like others, and a call of the macro
-//! `explore_main` of `overlays/test.rs` at its end. Nothing is written next to the user's sources: the compiler reads the
-//! text from stdin, as that of a test in documentation, which has its place in a file. Lines and columns stay as they
-//! are, but for columns of the first line.
+//! `#![no_main]` is added, so that `main` is an ordinary function, and at the end a call of the macro `explore_main` of
+//! `overlays/test.rs`. Nothing is written next to the user's sources: the compiler reads the text from stdin, like that
+//! of a test in documentation, and two environment variables name the file. Lines and columns do not change, except for
+//! the columns of the first line.
 
 use std::env;
 use std::ffi::OsString;
@@ -16,7 +16,7 @@ use std::process::{Child, Command, Stdio};
 /// The name by which the crate knows the overlay of `test`.
 pub(super) const OVERLAY: &str = "__intermezzo_program";
 
-/// The variables by which rustdoc says where the text is from.
+/// The variables by which rustdoc tells the compiler the file and the first line of the text.
 const FILE: &str = "UNSTABLE_RUSTDOC_TEST_PATH";
 const LINE: &str = "UNSTABLE_RUSTDOC_TEST_LINE";
 
@@ -28,8 +28,7 @@ pub(super) struct Root {
 }
 
 impl Root {
-    /// Takes the root file out of these arguments of the compiler, which then reads stdin. `notes` is the file about the
-    /// program.
+    /// Replaces the root file in these arguments of the compiler by `-`, for stdin. `notes` is the file about the program.
     ///
     /// # Errors
     /// If the file cannot be read, or its name does not end in `.rs`.
@@ -68,7 +67,7 @@ impl Root {
         Ok(Root { file, text })
     }
 
-    /// Begins a run of the compiler with this input.
+    /// Starts the compiler with this input.
     pub(super) fn compile(&self, mut compiler: Command) -> io::Result<Child> {
         let mut child = compiler
             .env(FILE, &self.file)
@@ -76,7 +75,7 @@ impl Root {
             .stdin(Stdio::piped())
             .spawn()?;
         if let Some(mut stdin) = child.stdin.take() {
-            // If the compiler stops reading, it reports why.
+            // If the compiler stops reading, it reports the reason itself.
             let _ = stdin.write_all(self.text.as_bytes());
         }
         Ok(child)
@@ -86,7 +85,7 @@ impl Root {
 /// Returns the text with the attribute at its beginning and the macro at its end.
 fn with_end(text: &str, is_2015: bool, words: &str) -> String {
     let text = text.trim_start_matches('\u{feff}');
-    // A first line `#!/usr/bin/env ..` is no attribute.
+    // A first line such as `#!/usr/bin/env ..` is not an attribute.
     let is_for_shell = text
         .strip_prefix("#!")
         .is_some_and(|rest| !rest.trim_start().starts_with('['));

@@ -1,7 +1,7 @@
 //! The statics of a test binary that belong to the code under test: their bytes are restored before each execution.
 //!
-//! They are found by their names in the binary's table of symbols. Those that the overlays bring, with what these
-//! depend on, and those of the toolchain's own libraries are not among them: explorations use these themselves.
+//! They are found by their names in the binary's symbol table. The statics of the overlays, of their dependencies, and of
+//! the toolchain's own libraries are left out, because explorations themselves use them.
 
 use crate::problem::Problem;
 use object::read::archive::ArchiveFile;
@@ -14,12 +14,12 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The file beside the overlays with the names of the statics that are not the project's. Its first line is the digest of
-/// the overlays.
+/// The file, next to the overlays, with the names of the statics that are not the project's. Its first line is the digest
+/// of the overlays.
 const OTHERS: &str = "statics";
 
-/// Writes the names of the statics in these directories' libraries, for [`lines`], as those of the overlays with this
-/// digest.
+/// Writes the names of the statics in the libraries of these directories to the file that [`lines`] reads, with the digest
+/// of the overlays.
 pub(super) fn list_others(directory: &Path, digest: &str, libraries: &[PathBuf]) -> Result<(), Problem> {
     let mut names: Vec<String> = Vec::new();
     for libraries in libraries {
@@ -43,8 +43,8 @@ pub(super) fn list_others(directory: &Path, digest: &str, libraries: &[PathBuf])
     replace(directory, &file, &text).map_err(|error| Problem::file("write", &file, &error, help))
 }
 
-/// Writes a file as a whole: the compiler's wrapper of another run may be reading it. Statics whose names it did not find
-/// there would be restored, and among them are those of explorations.
+/// Replaces a file in one step, because the compiler's wrapper of another run may be reading it. A static that it did not
+/// find in a partial list would be restored, even if explorations use it.
 fn replace(directory: &Path, file: &Path, text: &str) -> io::Result<()> {
     if fs::read_to_string(file).is_ok_and(|written| written == text) {
         return Ok(());
@@ -64,7 +64,7 @@ pub(super) fn are_others_listed(directory: &Path, digest: &str) -> bool {
 fn statics_of_library(bytes: &[u8]) -> object::Result<Vec<String>> {
     let mut names = Vec::new();
     for member in ArchiveFile::parse(bytes)?.members() {
-        // One of them is the compiler's metadata.
+        // The member with the compiler's metadata is not an object file.
         let Ok(file) = object::File::parse(member?.data(bytes)?) else {
             continue;
         };
@@ -73,9 +73,9 @@ fn statics_of_library(bytes: &[u8]) -> object::Result<Vec<String>> {
     Ok(names)
 }
 
-/// Returns lines about the project's statics in this test binary, for the overlay of `test`: the word `statics`, and for
-/// each `static`, its address in the file and its size, in hexadecimal. If they cannot be found there is no line: they are
-/// not restored then, and the report says so.
+/// Returns lines about the project's statics in this test binary, for the overlay of `test`: first the word `statics`, then
+/// for each static the word `static`, its address in the file and its size, in hexadecimal. Returns no line if the statics
+/// cannot be found: then they are not restored, and the report says so.
 pub(super) fn lines(binary: &Path, overlays: &Path) -> String {
     let found = || -> Option<String> {
         let (bytes, others) = (
@@ -116,7 +116,7 @@ fn statics<'a>(file: &'a object::File<'a>) -> impl Iterator<Item = (&'a str, (u6
     })
 }
 
-/// `true` if code can write to a section. What the loader fills in and then protects does not count.
+/// `true` if code can write to a section. Sections that the loader fills in and then protects do not count.
 fn can_change(section: &object::Section<'_, '_>) -> bool {
     let SectionFlags::Elf { sh_flags, .. } = section.flags() else {
         return false;
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_library_that_cannot_be_read_is_no_empty_one() {
+    fn a_library_that_cannot_be_read_is_an_error() {
         let directory = tempfile::tempdir().unwrap();
         let library = directory.path().join("broken.rlib");
         fs::write(&library, "no archive").unwrap();
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_is_of_the_overlays_for_which_it_was_made() {
+    fn a_list_is_only_valid_for_its_overlays() {
         let directory = tempfile::tempdir().unwrap();
         list_others(directory.path(), "1", &[directory.path().to_owned()]).unwrap();
         assert!(are_others_listed(directory.path(), "1"));

@@ -1,24 +1,25 @@
-//! Directories that were built for another toolchain, or with another version of ours. Nothing says that one of them is never
-//! needed again, so those that were not used for a month are removed when a new one is made.
+//! Removal of directories that were built for another toolchain, or with another version of intermezzo. There is no way to
+//! know that one is never needed again, so those that were not used for a month are removed when a new one is made.
 
 use std::fs::{self, File};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-/// The file in each directory whose time says when it was last used.
+/// A file in each directory. Its modification time is the time of the directory's last use.
 const USED: &str = "last-used";
 
 /// The time after which a directory is removed.
 const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-/// Notes that the directory is used now. If that cannot be written, the last mark counts; without one it is kept.
+/// Marks the directory as used now. If that fails, an earlier mark still counts. A directory without a mark is never
+/// removed.
 pub(super) fn mark(directory: &Path) {
     let marked = fs::create_dir_all(directory).and_then(|()| File::create(directory.join(USED)));
     let _ = marked.and_then(|file| file.set_modified(SystemTime::now()));
 }
 
-/// Removes the directories beside this one that were not used for a month. Others than ours have no mark. One that cannot be
-/// removed stays.
+/// Removes the directories next to this one that were not used for a month. Directories of other programs have no mark. One
+/// that cannot be removed stays.
 pub(super) fn remove_beside(directory: &Path) {
     let now = SystemTime::now();
     let is_old = |path: &Path| {
@@ -35,7 +36,7 @@ pub(super) fn remove_beside(directory: &Path) {
         let path = entry.path();
         let is_directory = entry.file_type().is_ok_and(|kind| kind.is_dir());
         if is_directory && path != directory && is_old(&path) {
-            // Another run may be about to use it: it takes the lock first, and then marks it.
+            // Another run may be about to use it: such a run takes the lock first, and then marks the directory.
             let lock = File::open(path.join("lock"));
             let is_taken = lock.as_ref().is_ok_and(|lock| lock.try_lock().is_err());
             if !is_taken && is_old(&path) {
@@ -50,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_not_used_for_a_month_is_removed() {
+    fn directories_not_used_for_a_month_are_removed() {
         let all = tempfile::tempdir().unwrap();
         let days_ago = |name: &str, days: u64| {
             let directory = all.path().join(name);

@@ -12,7 +12,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Output, Stdio};
 
-/// The extension of the file about a binary; `overlays/test.rs` reads it.
+/// The extension of the file with notes about a binary, which `overlays/test.rs` reads.
 const NOTES: &str = "intermezzo";
 
 /// Runs the compiler, if this is a call of it; otherwise returns `None`.
@@ -21,8 +21,8 @@ pub(crate) fn run() -> Option<ExitCode> {
     let mut arguments = env::args_os().skip(1);
     let compiler = arguments.next().filter(|path| is_compiler(path))?;
     let mut arguments: Vec<OsString> = arguments.collect();
-    let is_ours_to_change = !additional(&arguments, &directory, WITH_ARENA).is_empty();
-    if is_ours_to_change
+    let gets_overlays = !additional(&arguments, &directory, WITH_ARENA).is_empty();
+    if gets_overlays
         && let Some(ours) = Ours::of(&arguments)
         && let Err(error) = ours.replace(&mut arguments, &directory)
     {
@@ -32,7 +32,7 @@ pub(crate) fn run() -> Option<ExitCode> {
         ));
         return Some(ExitCode::FAILURE);
     }
-    let binary = binary(&arguments).filter(|_| is_ours_to_change);
+    let binary = binary(&arguments).filter(|_| gets_overlays);
     // `Root::take` removes the root file from the arguments.
     let given = arguments.clone();
     let root = match &binary {
@@ -63,21 +63,23 @@ pub(crate) fn run() -> Option<ExitCode> {
             .args(configuration(&given));
         command
     };
-    let heard = |arguments: &[OsString], harness: &str| {
+    let with_messages_read = |arguments: &[OsString], harness: &str| {
         let mut command = command(arguments, harness);
         command.stdout(Stdio::inherit()).stderr(Stdio::piped());
         command
     };
     let built = match (&binary, &root) {
-        (Some(_), Some(root)) => build_binary(|harness| root.compile(heard(&arguments, harness)))
-            .and_then(|built| with_errors_of_its_own(built, heard(&given, WITH_ARENA))),
-        (Some(_), None) => build_binary(|harness| heard(&arguments, harness).spawn()),
+        (Some(_), Some(root)) => {
+            build_binary(|harness| root.compile(with_messages_read(&arguments, harness)))
+                .and_then(|built| with_errors_of_its_own(built, with_messages_read(&given, WITH_ARENA)))
+        }
+        (Some(_), None) => build_binary(|harness| with_messages_read(&arguments, harness).spawn()),
         (None, _) => command(&arguments, WITH_ARENA)
             .spawn()
             .and_then(Child::wait_with_output),
     };
     let status = built.map(|Output { status, stderr, .. }| {
-        // If it cannot be written, neither can a word about that.
+        // If this fails, a message about it would fail, too.
         let _ = io::stderr().write_all(&stderr);
         status
     });
@@ -100,9 +102,9 @@ pub(crate) fn run() -> Option<ExitCode> {
     })
 }
 
-/// The compiler's arguments for calls in the place of operations on atomics: LLVM's pass for the thread sanitizer, in all
-/// functions. `engine/src/runtime/races/` has the functions that are called; it needs frame pointers and, for places, what
-/// a debugger needs.
+/// The compiler's arguments that replace operations on atomics by calls: LLVM's pass of the thread sanitizer, for all
+/// functions. `engine/src/runtime/races/` defines the functions that are called. It needs frame pointers, and debug
+/// information to find places in the source.
 const CALLS: [&str; 12] = [
     "-C",
     "passes=forceattrs,tsan-module,function(tsan)",
@@ -118,19 +120,19 @@ const CALLS: [&str; 12] = [
     "collapse-macro-debuginfo=yes",
 ];
 
-/// Those for no calls in front of accesses to plain memory.
+/// The arguments that switch off calls in front of accesses to plain memory.
 const ATOMICS_ONLY: [&str; 2] = [
     "-C",
     "llvm-args=-tsan-instrument-memory-accesses=0 -tsan-instrument-memintrinsics=0",
 ];
 
-/// Returns the compiler's arguments for calls, in front of accesses to plain memory, too, if that is to be `watched`.
+/// Returns the compiler's arguments for calls. If `watched`, there are also calls in front of accesses to plain memory.
 fn calls(watched: bool) -> impl Iterator<Item = &'static str> {
     let atomics_only = (!watched).then_some(ATOMICS_ONLY);
     CALLS.into_iter().chain(atomics_only.into_iter().flatten())
 }
 
-/// Returns `true` if the compiler knows the pass. Its name, and those of its options, are LLVM's, which may change them.
+/// `true` if the compiler has the pass. LLVM may change the names of the pass and of its options.
 pub(super) fn knows_calls(compiler: impl AsRef<OsStr>, directory: &Path) -> bool {
     let compiled = directory.join("probe.o");
     if compiled.exists() {
@@ -148,7 +150,8 @@ pub(super) fn knows_calls(compiler: impl AsRef<OsStr>, directory: &Path) -> bool
     probe.is_ok_and(|status| status.success())
 }
 
-/// The values of the variable that says what calls show.
+/// The values of the variable [`WATCHES`]: no calls, calls for operations on reference counts, or calls for plain memory,
+/// too.
 pub(super) const SEE_NOTHING: &str = "";
 pub(super) const SEE_COUNTS: &str = "0";
 pub(super) const SEE_MEMORY: &str = "1";
@@ -167,10 +170,11 @@ fn watches_memory() -> bool {
 const WITH_ARENA: &str = "arena";
 const WITHOUT_ARENA: &str = "test";
 
-/// The compiler's words for a program with two global allocators.
+/// A part of the compiler's error about a program with two global allocators.
 const CONFLICT: &str = "conflicts with global allocator in";
 
-/// Compiles a binary with our global allocator, or without it if the program has another one: only the compiler knows.
+/// Compiles a binary with our global allocator, or without it if the program has one of its own. Only the compiler knows
+/// that, so it is tried first.
 fn build_binary(begin: impl Fn(&str) -> io::Result<Child>) -> io::Result<Output> {
     let built = begin(WITH_ARENA)?.wait_with_output()?;
     match !built.status.success() && String::from_utf8_lossy(&built.stderr).contains(CONFLICT) {
@@ -179,8 +183,8 @@ fn build_binary(begin: impl Fn(&str) -> io::Result<Child>) -> io::Result<Output>
     }
 }
 
-/// Returns what the compiler says of a program as it is, with its own `main`, if it does not compile: errors of the text
-/// for [`Root`] may be about what the user has not written.
+/// Returns the compiler's output for the unchanged program if that does not compile, because errors in the text of [`Root`]
+/// may be about code that the user did not write.
 fn with_errors_of_its_own(built: Output, mut as_it_is: Command) -> io::Result<Output> {
     if built.status.success() {
         return Ok(built);
@@ -190,19 +194,19 @@ fn with_errors_of_its_own(built: Output, mut as_it_is: Command) -> io::Result<Ou
         return Ok(alone);
     }
     output::complain(
-        "error: the program compiles, but it cannot be explored: its `main` has to be a Rust function that std calls, so \
-         `#![no_main]` is for `cargo run` only",
+        "error: the program compiles, but it cannot be explored: its `main` must be a Rust function that std calls, so \
+         programs with `#![no_main]` only work with `cargo run`",
     );
     Ok(built)
 }
 
-/// `true` if cargo calls us with this as the compiler, or as another wrapper of it. Our own commands are single words.
+/// `true` if this is the compiler or another wrapper of it, with which cargo calls us. Our own commands are single words.
 fn is_compiler(path: &OsStr) -> bool {
     path == "rustc" || Path::new(path).components().count() > 1
 }
 
-/// Returns the arguments that add to the configuration, when cargo asks the compiler for it. Unless this one is set, `rustix`
-/// makes system calls without the C library, and they would be no steps.
+/// Returns the arguments that add to the configuration when cargo asks the compiler for it. Without this one, `rustix`
+/// makes system calls without the C library, and they would not be steps of the execution.
 fn configuration(arguments: &[OsString]) -> &'static [&'static str] {
     match arguments.iter().any(|argument| argument == "--print=cfg") {
         true => &["--cfg", "rustix_use_libc"],
@@ -233,14 +237,14 @@ fn additional(arguments: &[OsString], directory: &Path, harness: &str) -> Vec<Os
             .position(|&argument| argument == flag)
             .and_then(|at| arguments.get(at + 1))
     };
-    // Without a name, and with this one, it is asked about itself.
+    // Without a crate name, or with this one, cargo asks the compiler about itself.
     let compiles = value("--crate-name").is_some_and(|&name| name != "___");
     if !compiles || !has("--target") || value("--crate-type") == Some(&"proc-macro") {
         return Vec::new();
     }
     let mut additional: Vec<OsString> = Vec::new();
     if value("--crate-name") == Some(&"portable_atomic") {
-        // Its operations on atomics are inline assembly otherwise, and would be no steps.
+        // Otherwise its operations on atomics are inline assembly, and would not be steps of the execution.
         additional.extend(["--cfg".into(), "portable_atomic_no_asm".into()]);
     }
     let is_program = explores_programs() && is_binary(&arguments);
@@ -261,11 +265,11 @@ fn additional(arguments: &[OsString], directory: &Path, harness: &str) -> Vec<Os
         }
     }
     if !has("--cap-lints") {
-        // A lint that the project denies may find the overlays' crates unused.
+        // The overlays' crates may be unused, which is an error if the project denies that lint.
         additional.extend(["--cap-lints".into(), "warn".into()]);
     }
     if arguments.iter().any(|argument| argument.contains("lto")) {
-        // The overlays have no code for that.
+        // The overlays' libraries are not compiled for link-time optimisation.
         additional.extend(["-C".into(), "lto=off".into()]);
     }
     if explores_programs() && arguments.contains(&"panic=abort") {
@@ -275,12 +279,11 @@ fn additional(arguments: &[OsString], directory: &Path, harness: &str) -> Vec<Os
     if runs {
         // The statics are found by their names.
         additional.extend(["-C".into(), "strip=none".into()]);
-        // The code and the statics are where the linker puts them, in every process: hashers take seeds from their
-        // addresses.
+        // Hashers take seeds from addresses of code and statics, so these must be the same in every process.
         #[cfg(all(target_os = "linux", target_env = "gnu"))]
         additional.extend(["-C".into(), "relocation-model=static".into()]);
     }
-    // Crates that the overlays depend on may be the project's, too.
+    // The project may depend on the same crates as the overlays: another `metadata` distinguishes their symbols.
     additional.extend([
         "-L".into(),
         dependencies,
@@ -290,8 +293,8 @@ fn additional(arguments: &[OsString], directory: &Path, harness: &str) -> Vec<Os
     additional
 }
 
-/// `true` if code compiled with these arguments has no debug information, by which places are found, and which operations are
-/// those of `Arc`. The last level counts: `RUSTFLAGS` come after what the profile says.
+/// `true` if code compiled with these arguments has no debug information, which gives the places of operations and shows
+/// which ones belong to `Arc`. The last level counts, because `RUSTFLAGS` come after the profile's level.
 fn lacks_places(arguments: &[&str]) -> bool {
     let level = |argument: &&str| {
         let argument = argument.strip_prefix("-C").unwrap_or(argument);
@@ -339,8 +342,7 @@ fn binary(arguments: &[OsString]) -> Option<PathBuf> {
     is_it.then_some(Path::new(value("--out-dir")?).join(file))
 }
 
-/// Writes a file beside a binary, with facts about it that the overlay of `test` reads. Each line begins with the
-/// kind of fact.
+/// Writes a file next to a binary, with facts about it for the overlay of `test`. Each line begins with the kind of fact.
 fn note(binary: &Path, arguments: &[OsString], overlays: &Path) {
     let mut notes = String::new();
     if let Ok(program) = env::var("CARGO_BIN_NAME") {
@@ -358,11 +360,12 @@ fn note(binary: &Path, arguments: &[OsString], overlays: &Path) {
         }
     }
     notes.push_str(&statics::lines(binary, overlays));
-    // Without it, a replay does not find the test of a program, and statics are not restored, which the report says.
+    // An error is ignored: without the file, a replay does not find the test of a program, and statics are not restored,
+    // which the report says.
     let _ = fs::write(binary.with_extension(NOTES), notes);
 }
 
-/// `true` if the crate names intermezzo among its dependencies. Its tests say themselves what is explored.
+/// `true` if the crate depends on intermezzo directly. Its tests say themselves what is explored.
 fn uses_intermezzo(arguments: &[OsString]) -> bool {
     arguments.iter().any(|argument| {
         let path = argument.to_str().and_then(|text| text.split_once('='));
@@ -371,17 +374,17 @@ fn uses_intermezzo(arguments: &[OsString]) -> bool {
     })
 }
 
-/// A crate of ours in the project's graph: it becomes another name of the one that is laid over std, so that the tests
-/// and what they test share one engine.
+/// A crate of ours among the project's dependencies. It is compiled as a re-export of the one below the overlay of std,
+/// so that all crates share one engine.
 struct Ours {
-    /// The place of its source among the arguments.
+    /// The index of its source file in the arguments.
     source: usize,
-    /// The path of what it stands for; `None` if nothing of it is used.
+    /// The path that it re-exports; `None` if no other crate uses it.
     stands_for: Option<&'static str>,
 }
 
 impl Ours {
-    /// Returns the crate that is to be compiled, if it is one of ours, for the project's own target.
+    /// Returns the library that is to be compiled, if it is one of ours.
     fn of(arguments: &[OsString]) -> Option<Ours> {
         let package = env::var("CARGO_PKG_NAME").ok()?;
         let stands_for = match package.as_str() {
@@ -408,7 +411,7 @@ impl Ours {
         is_library.then_some(Ours { source, stands_for })
     }
 
-    /// Has this compiled instead of the crate's source.
+    /// Replaces the crate's source in the arguments by the re-export.
     ///
     /// # Errors
     /// If the file cannot be written.
@@ -419,7 +422,7 @@ impl Ours {
         let items = self.stands_for.map(|path| format!("pub use {path}::*;\n"));
         let text = format!("#![allow(warnings)]\n{}", items.unwrap_or_default());
         let file = overlays.join(format!("{name}.rs"));
-        // Others may be compiling it at the same time.
+        // Not written if it is the same: another compiler may be reading it.
         if fs::read_to_string(&file).ok().as_ref() != Some(&text) {
             fs::write(&file, text)?;
         }
@@ -442,7 +445,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_caller_is_can_be_looked_up() {
+    fn debug_information_is_added_where_it_is_missing() {
         let wanted = |flags: &str| {
             let line = format!("--crate-name a --crate-type lib --target t {flags} src/lib.rs");
             let arguments: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
@@ -461,7 +464,7 @@ mod tests {
     }
 
     #[test]
-    fn a_compiler_is_asked_if_it_knows_the_pass() {
+    fn a_compiler_with_the_pass_is_recognised() {
         let directory = env::temp_dir().join(format!("intermezzo-probe-{}", std::process::id()));
         fs::create_dir_all(&directory).unwrap();
         assert!(!knows_calls("no-such-compiler", &directory));
@@ -470,7 +473,7 @@ mod tests {
     }
 
     #[test]
-    fn the_configuration_has_rustix_use_the_c_library() {
+    fn rustix_uses_the_c_library() {
         let asked = |line: &str| {
             let arguments: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
             configuration(&arguments)

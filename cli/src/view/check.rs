@@ -1,4 +1,4 @@
-//! A check of a recording's indexes into its tables, made once, so that readers can rely on them.
+//! Checks a recording's indexes into its tables, so that the code that reads it can rely on them.
 
 use intermezzo::recording::{RECORDING_FORMAT, Recorded, Recording};
 
@@ -35,7 +35,7 @@ fn recording(recording: &Recording) -> Result<(), String> {
     } = recording;
     if format != RECORDING_FORMAT {
         return Err(format!(
-            "format is {format:?}, but {RECORDING_FORMAT:?} is wanted"
+            "format is {format:?}, but {RECORDING_FORMAT:?} is needed"
         ));
     }
     for (at, function) in functions.iter().enumerate() {

@@ -1,11 +1,11 @@
-//! The commands that a page has for a reader to copy.
+//! The commands that a page shows, for its reader to copy.
 
 use crate::cargo;
 use intermezzo::TestBinary;
 use intermezzo::report::replay_command;
 
 /// Returns the command that replays a schedule; `None` if it is of an object, and the path of its `test` is not known.
-/// `with` has the arguments that the replay needs besides the schedule, each as a shell takes it.
+/// `with` has the arguments that the replay needs in addition to the schedule, each quoted for a shell.
 pub(crate) fn replay(schedule: &str, program: &str, test: Option<&str>, with: &[String]) -> Option<String> {
     match test {
         Some(test) => {
@@ -16,8 +16,8 @@ pub(crate) fn replay(schedule: &str, program: &str, test: Option<&str>, with: &[
     }
 }
 
-/// Returns the command that runs a test again; `None` if its path is not known. A program's name begins with that of its
-/// crate, and the report of an object has the path of the `test`. `with` has the arguments of a replay.
+/// Returns the command that runs a test again; `None` if its path is not known. The path is in `program`, after the name of
+/// the crate; for the report of an object it is `test`. `with` has the arguments of a replay.
 pub(super) fn run(
     program: &str,
     package: &str,
@@ -26,7 +26,7 @@ pub(super) fn run(
     with: &[String],
 ) -> Option<String> {
     let path = test.or_else(|| program.split_once("::").map(|(_, path)| path))?;
-    // Programs of the corpus are no tests of a project.
+    // A program of the corpus has no package.
     if package.is_empty() {
         return None;
     }
@@ -57,7 +57,7 @@ pub(super) fn run(
     Some(command + &format!(" -- {} --exact", word(path)))
 }
 
-/// Returns the command that explores a program again. `itself` chooses it, unless the arguments of its replay do.
+/// Returns the command that explores a program again. `itself` selects the program, unless the arguments of its replay do.
 fn run_program(itself: &str, binary: &TestBinary, with: &[String]) -> String {
     let mut parts = with.splitn(2, |word| word == "--");
     let (around, cargo) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
@@ -74,7 +74,7 @@ fn run_program(itself: &str, binary: &TestBinary, with: &[String]) -> String {
     })
 }
 
-/// Returns a word as a shell takes it.
+/// Returns a word, quoted for a shell if necessary.
 pub(crate) fn word(text: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:=@,+".contains(&byte);
     match !text.is_empty() && text.bytes().all(is_plain) {

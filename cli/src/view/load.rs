@@ -1,4 +1,4 @@
-//! Reports from files and from other commands, read with messages that name the place of an error.
+//! Reads reports from files and from other commands. Error messages name the place of the error.
 
 use super::model::{FindingFile, Shown, ShownExecution, ShownFinding, ShownReport};
 use super::{check, commands, partial};
@@ -31,11 +31,11 @@ struct ReportFile {
     reduction: String,
     #[serde(default)]
     notes: Vec<String>,
-    /// The package and the target of the test, and its path if the report is an object's.
     #[serde(default)]
     package: String,
     #[serde(default)]
     target: String,
+    /// The test's path in its crate, if the report is an object's.
     #[serde(default)]
     test: Option<String>,
     #[serde(default)]
@@ -57,7 +57,7 @@ struct RanFile {
     report: ReportFile,
 }
 
-/// The fields that distinguish these.
+/// The fields that distinguish the kinds of files.
 #[derive(Deserialize)]
 struct Header {
     #[serde(default)]
@@ -69,7 +69,7 @@ struct Header {
 /// Reads the reports in a file, or those in all files of a directory that `test --reports` wrote, each with its commands.
 ///
 /// # Errors
-/// If one cannot be read or is no report, or if there is none.
+/// If one cannot be read or is not a report, or if there is none.
 pub(super) fn path(path: &Path) -> Result<Shown, Problem> {
     if !path.is_dir() {
         return file(path);
@@ -83,7 +83,7 @@ pub(super) fn path(path: &Path) -> Result<Shown, Problem> {
     let mut all = Shown { reports: Vec::new() };
     for report in files {
         let name = report.file_name().unwrap_or_default().to_string_lossy();
-        // Schedules lie next to reports, and so may pages in formats of other tools.
+        // `test` writes schedules next to reports, and `view` may write traces there.
         let is_other = [".schedule.json", ".perfetto.json"]
             .iter()
             .any(|end| name.ends_with(end));
@@ -110,7 +110,7 @@ pub(super) fn path(path: &Path) -> Result<Shown, Problem> {
 /// Reads the reports in a file.
 ///
 /// # Errors
-/// If it cannot be read, or is no report.
+/// If it cannot be read, or is not a report.
 pub(super) fn file(path: &Path) -> Result<Shown, Problem> {
     let help = "give the file of a report: `cargo intermezzo test --reports DIR` writes some";
     let trouble = |error| Problem::file("read", path, &error, help);
@@ -118,7 +118,7 @@ pub(super) fn file(path: &Path) -> Result<Shown, Problem> {
     let name = path.display();
     let text = String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
-        Problem::usage(format!("{name}: no text from byte {at} on: {help}"))
+        Problem::usage(format!("{name}: not text from byte {at} on: {help}"))
     })?;
     parse(&text).map_err(|why| {
         let more = match serde_json::from_str::<IgnoredAny>(&text) {
@@ -129,10 +129,10 @@ pub(super) fn file(path: &Path) -> Result<Shown, Problem> {
     })
 }
 
-/// Reads these reports, in their JSON forms, as other commands have them.
+/// Reads the reports of other commands, in their JSON form.
 ///
 /// # Errors
-/// If one is none.
+/// If one is not a report.
 pub(super) fn all<'a>(reports: impl Iterator<Item = &'a str>) -> Result<Shown, Problem> {
     let mut shown = Shown { reports: Vec::new() };
     for text in reports {
@@ -156,10 +156,10 @@ pub(super) fn parse(text: &str) -> Result<Shown, String> {
             (None, Some(_)) => read::<TestFile>(text)?.reports,
             (None, None) => {
                 return Err(format!(
-                    "no `format`: this is no report of intermezzo ({FORMAT:?} is wanted)"
+                    "no `format`: this is not a report of intermezzo ({FORMAT:?} is needed)"
                 ));
             }
-            // Before anything else: another version may have other fields.
+            // Checked before the fields, because another version may have other ones.
             (Some(format), _) if !is_known(&format) => return Err(other_format(&format)),
             (Some(_), _) => vec![read(text)?],
         }
@@ -175,14 +175,14 @@ pub(super) fn parse(text: &str) -> Result<Shown, String> {
     })
 }
 
-/// `true` if reports of this format are read. Those of tests of objects have their executions in further reports.
+/// `true` if reports of this format can be read. The executions of a test of an object are in reports of their own.
 fn is_known(format: &str) -> bool {
     [FORMAT, REFINEMENT_FORMAT].contains(&format)
 }
 
 fn other_format(format: &str) -> String {
     format!(
-        "the format is {format:?}, but {FORMAT:?} is wanted: use a cargo-intermezzo of the version that wrote it, or give a \
+        "the format is {format:?}, but {FORMAT:?} is needed: use a cargo-intermezzo of the version that wrote it, or give a \
          report"
     )
 }
@@ -241,13 +241,13 @@ fn shown(file: ReportFile) -> Result<ShownReport, String> {
     })
 }
 
-/// Gives the variables of a finding and of its executions the names that the source has for them.
+/// Replaces the identities of variables in a finding and its executions by their names in the source.
 fn name_variables(executions: &mut [ShownExecution], finding: &mut FindingFile) {
     let names = &finding.names;
     finding.message = in_text(&finding.message, names);
     finding.suggestion = finding.suggestion.as_deref().map(|text| in_text(text, names));
-    for told in &mut finding.stale_operations {
-        *told = in_text(told, names);
+    for operation in &mut finding.stale_operations {
+        *operation = in_text(operation, names);
     }
     for waiting in &mut finding.waiting {
         waiting.var = in_row(&waiting.var, names);
@@ -257,7 +257,7 @@ fn name_variables(executions: &mut [ShownExecution], finding: &mut FindingFile) 
             if let Some(name) = var.source_name.take() {
                 var.name = name;
             } else if !execution.passes {
-                // A report without recordings has the names of its finding only.
+                // A report without recordings has only the names in its finding.
                 var.name = in_row(&var.name, names);
             }
         }

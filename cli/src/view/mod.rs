@@ -1,6 +1,6 @@
 //! `view`: a report as a page, or in a format of other tools.
 //!
-//! A report is read into [`model`], whatever its source; pages and exports are made from that alone.
+//! Reports from all sources are read into [`model`], and pages and exports are made from that alone.
 
 mod check;
 mod commands;
@@ -43,10 +43,12 @@ pub(crate) fn run(args: &ViewArgs) -> Result<Exit, Problem> {
     let to = args
         .out
         .clone()
-        .unwrap_or_else(|| target::beside(&args.report, args.format));
+        .unwrap_or_else(|| target::default_path(&args.report, args.format));
     if to == Path::new("-") {
         if args.json {
-            return Err(Problem::usage("--json and `--out -` both want stdout: give one"));
+            return Err(Problem::usage(
+                "--json and `--out -` both write to stdout: give only one of them",
+            ));
         }
         output::raw(&text)?;
         return Ok(Exit::Pass);
@@ -84,7 +86,7 @@ pub(crate) fn check_may_write(to: Option<&PathBuf>) -> Result<(), Problem> {
     })
 }
 
-/// Writes the page of these reports, in their JSON forms, and says so on stderr.
+/// Writes the page of these reports, in their JSON form, and says so on stderr.
 pub(crate) fn write_page<'a>(to: &Path, reports: impl Iterator<Item = &'a str>) -> Result<(), Problem> {
     let shown = load::all(reports)?;
     let text = render(&shown, Format::Html, None)?;
@@ -93,7 +95,7 @@ pub(crate) fn write_page<'a>(to: &Path, reports: impl Iterator<Item = &'a str>) 
     Ok(())
 }
 
-/// Writes the page of this report, if one is wanted.
+/// Writes the page of this report, if one was requested.
 pub(crate) fn write_page_of(to: Option<&PathBuf>, report: &Report) -> Result<(), Problem> {
     match to {
         Some(to) => write_page(to, std::iter::once(report.to_json().as_str())),
@@ -106,10 +108,10 @@ pub(crate) fn check_may_write_as(to: &Path, format: Format) -> Result<(), Proble
     target::check(to, Target::of(format), Force::Unknown)
 }
 
-/// Reads these reports, in their JSON forms.
+/// Reads these reports, in their JSON form.
 ///
 /// # Errors
-/// If one is none.
+/// If one is not a report.
 pub(crate) fn load_all<'a>(reports: impl Iterator<Item = &'a str>) -> Result<Shown, Problem> {
     load::all(reports)
 }
@@ -150,15 +152,16 @@ fn render(shown: &Shown, format: Format, near: Option<&Path>) -> Result<String, 
     }
 }
 
-/// Only recordings have the happens-before order: without it, these formats would claim that there is none.
+/// Checks that all executions were recorded. Only recordings have the happens-before order, and without it, these formats
+/// would show events as unordered.
 fn check_order_is_known(shown: &Shown) -> Result<(), Problem> {
     let executions = shown.findings().flat_map(|(_, finding)| &finding.executions);
     if executions.into_iter().all(|execution| !execution.partial) {
         return Ok(());
     }
     Err(Problem::usage(
-        "the report does not say what happened before what: record its executions, with INTERMEZZO_RECORD=1 in the \
-         environment of `cargo intermezzo test`, `replay` or `corpus run`",
+        "the report does not have the happens-before order of its executions: record them, with INTERMEZZO_RECORD=1 in \
+         the environment of `cargo intermezzo test`, `replay` or `corpus run`",
     ))
 }
 

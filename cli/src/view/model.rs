@@ -17,7 +17,7 @@ pub(crate) struct Shown {
 pub(crate) struct ShownReport {
     pub(crate) program: String,
     pub(crate) verdict: String,
-    /// A description.
+    /// A description of the coverage.
     pub(crate) coverage: String,
     pub(crate) executions: u64,
     pub(crate) elapsed_seconds: f64,
@@ -25,10 +25,10 @@ pub(crate) struct ShownReport {
     pub(crate) reduction: String,
     pub(crate) notes: Vec<String>,
     pub(crate) findings: Vec<ShownFinding>,
-    /// The command that runs the test again, as a shell takes it; `None` if it is not known where the test is.
+    /// The command that runs the test again, quoted for a shell; `None` if the test's package or path is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) run: Option<String>,
-    /// The command that shows this report alone, if it is one of a directory.
+    /// The command that shows this report alone, if it was read from a directory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) view: Option<String>,
 }
@@ -38,12 +38,12 @@ pub(crate) struct ShownReport {
 pub(crate) struct ShownFinding {
     #[serde(flatten)]
     pub(crate) said: FindingFile,
-    /// The command that replays it, as a shell takes it, if there is one.
+    /// The command that replays it, quoted for a shell, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) replay: Option<String>,
-    /// The first is the one that shows it.
+    /// The execution that shows the finding, and then the nearest one that passes, as far as they are known.
     pub(crate) executions: Vec<ShownExecution>,
-    /// About the recordings.
+    /// Notes about the recordings.
     pub(crate) notes: Vec<String>,
 }
 
@@ -52,10 +52,10 @@ pub(crate) struct ShownFinding {
 pub(crate) struct ShownExecution {
     /// `true` if nothing was found in it.
     pub(crate) passes: bool,
-    /// `true` if it has only the report's data: without happens-before, sets of tasks and preemptions.
+    /// `true` if it was not recorded: it lacks the happens-before order, the enabled tasks and the preemptions.
     pub(crate) partial: bool,
     pub(crate) recording: Recording,
-    /// Actions that the finding concerns and that are no events, if the recording does not have them.
+    /// Actions between events that the finding concerns, if they are not in the recording.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) deeds: Vec<ShownDeed>,
 }
@@ -90,7 +90,7 @@ pub(crate) struct FindingFile {
     pub(crate) tasks: Vec<String>,
     #[serde(default, skip_serializing)]
     pub(crate) events: Vec<FindingEvent>,
-    /// The number of events of a long execution that the report does not have.
+    /// The number of events of a long execution that were left out of the report.
     #[serde(default, skip_serializing)]
     pub(crate) events_left_out: usize,
     #[serde(default, skip_serializing)]
@@ -115,11 +115,12 @@ pub(crate) struct FindingFile {
     pub(crate) lines: Vec<String>,
 }
 
-/// The severity of a finding that has none.
+/// The severity of a finding in a file without this field.
 fn error() -> String {
     "error".into()
 }
 
+/// The count of a finding in a file without this field.
 fn one() -> u64 {
     1
 }
@@ -143,7 +144,7 @@ impl FindingFile {
 }
 
 impl ShownFinding {
-    /// Returns the execution that shows it, if there is any event of it.
+    /// Returns the execution that shows it, if the report has any event of it.
     pub(crate) fn failing(&self) -> Option<&ShownExecution> {
         self.executions.first().filter(|execution| !execution.passes)
     }

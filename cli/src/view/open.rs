@@ -1,10 +1,10 @@
-//! A page opened in the user's browser.
+//! Opens a page in the user's browser.
 
 use crate::output;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Opens the page; says so where that cannot be done.
+/// Opens the page, or prints a message if that fails.
 pub(super) fn browser(page: &Path) {
     let page = std::path::absolute(page).unwrap_or_else(|_| page.to_owned());
     let (program, before): (&str, &[&str]) = if cfg!(target_os = "macos") {

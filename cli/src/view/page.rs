@@ -1,4 +1,4 @@
-//! The page: one file, which consists of the parts in `page/` and the reports as JSON.
+//! The page: one file, made of the parts in `page/` and the reports as JSON.
 //!
 //! It loads nothing from elsewhere: its security policy allows only the file's own contents.
 
@@ -19,7 +19,7 @@ const STYLES: &[&str] = &[
     include_str!("page/tests.css"),
 ];
 
-/// In this order: later ones use earlier ones.
+/// The scripts, in this order, because later ones use earlier ones.
 const SCRIPTS: &[&str] = &[
     include_str!("page/dom.js"),
     include_str!("page/execution.js"),
@@ -65,7 +65,7 @@ pub(super) fn page(shown: &Shown, finder: &Finder) -> String {
         _ => "reports",
     };
     let mut page = String::with_capacity(json.len() + (128 << 10));
-    // Each part of the frame ends at a placeholder: in one pass, so that nothing in a report is taken for one.
+    // All placeholders are replaced in one pass, so that no text of a report is taken for one.
     for part in FRAME.split("{{") {
         let Some((name, rest)) = part.split_once("}}") else {
             page.push_str(part);
@@ -83,7 +83,7 @@ pub(super) fn page(shown: &Shown, finder: &Finder) -> String {
     page
 }
 
-/// Replaces whole numbers that JavaScript cannot represent by words, as they are shown.
+/// Replaces integers that JavaScript cannot represent by texts in hexadecimal.
 fn in_numbers(value: &mut Value) {
     const WHOLE_MAX: u64 = (1 << 53) - 1;
     match value {
@@ -98,7 +98,7 @@ fn in_numbers(value: &mut Value) {
     }
 }
 
-/// Replaces control characters, which a browser does not show, as texts do.
+/// Replaces control characters, which a browser does not show, in the same way as text reports do.
 fn make_visible(value: &mut Value) {
     match value {
         Value::Array(list) => list.iter_mut().for_each(make_visible),
@@ -108,7 +108,7 @@ fn make_visible(value: &mut Value) {
     }
 }
 
-/// Returns JSON that cannot end its element: it means the same, and has no `<`.
+/// Returns equivalent JSON without `<`, so that it cannot end its HTML element.
 fn in_script(json: &str) -> String {
     json.replace('<', "\\u003c")
         .replace('\u{2028}', "\\u2028")

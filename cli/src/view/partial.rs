@@ -1,16 +1,16 @@
-//! An execution as far as a report without recordings has it, in the shape of a recording.
+//! The execution of a finding in a report without recordings, as far as the report has it, in the form of a recording.
 
 use super::model::{FindingFile, ShownDeed, ShownExecution};
 use intermezzo::recording::{RECORDING_FORMAT, RecordedEvent, RecordedTask, RecordedVar, Recording};
 use std::collections::HashMap;
 
-/// More tasks than any execution has: a number beyond is a mistake in the file.
+/// More tasks than any execution has. A larger number is an error in the file.
 const TASKS_MAX: usize = 1 << 16;
 
-/// Returns the execution of a finding, as far as its events and deeds give it.
+/// Returns the execution of a finding, as far as its events and deeds describe it.
 ///
 /// # Errors
-/// If an event's id is none, or not the next of its task; if a deed comes after no event.
+/// If an event's id is not an id or not the next one of its task, or if the event before a deed does not exist.
 pub(super) fn execution(finding: &FindingFile) -> Result<ShownExecution, String> {
     let mut recording = recording(finding)?;
     let deeds = deeds(finding, &mut recording)?;
@@ -33,7 +33,7 @@ fn deeds(finding: &FindingFile, recording: &mut Recording) -> Result<Vec<ShownDe
                 deed.after
             )
         })?;
-        // At the same place it is the event itself.
+        // A deed at the place of the event is the event itself.
         if finding.events[event].site == deed.site {
             continue;
         }
@@ -80,7 +80,7 @@ fn recording(finding: &FindingFile) -> Result<Recording, String> {
             .and_then(|(task, index)| Some((task.parse::<usize>().ok()?, index.parse::<u32>().ok()?)))
             .ok_or_else(|| wrong("it should be the task's number, a dot, and the event's"))?;
         if task >= TASKS_MAX {
-            return Err(wrong("there are never that many tasks"));
+            return Err(wrong("no execution has so many tasks"));
         }
         if last.len() <= task {
             last.resize(task + 1, 0);

@@ -1,4 +1,4 @@
-//! Lines of the source around the places that executions name, as they are when the page is made.
+//! The lines of source around the places that executions name, as they are when the page is made.
 
 use super::model::Shown;
 use crate::cargo;
@@ -7,13 +7,13 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// Lines kept before and after each place.
+/// The number of lines shown before and after each place.
 const AROUND: usize = 5;
 
-/// Longest line that is kept whole.
+/// The number of characters after which a line is cut.
 const LINE_CHARS_MAX: usize = 240;
 
-/// The known part of a file.
+/// The lines of a file that a page shows.
 #[derive(Default, Serialize)]
 pub(super) struct Source {
     /// Lines by number, from 1.
@@ -26,13 +26,13 @@ pub(super) struct Source {
 
 /// Finds the files that reports name.
 pub(super) struct Finder {
-    /// The directories from which names may lead.
+    /// The directories to which relative paths may refer.
     search: Search,
 }
 
 impl Finder {
-    /// Creates a finder that looks from the current directory up, and from `near` up. Without `near`, it looks in the
-    /// workspace here, in which the test has just been run.
+    /// Creates a finder that searches the current directory and `near`, and the directories above them. Without `near`, it
+    /// searches the current workspace, in which the test has just been run.
     pub(super) fn new(near: Option<&Path>) -> Finder {
         let here = std::env::current_dir().ok();
         let search = match near {
@@ -86,7 +86,7 @@ impl Finder {
             .collect();
         match lines.is_empty() {
             true => missing(format!(
-                "{file} has no such lines any more: it was changed since the report"
+                "{file} no longer has such lines: it was changed since the report"
             )),
             false => Source { lines, missing: None },
         }
@@ -99,7 +99,7 @@ mod tests {
     use std::fs;
 
     #[test]
-    fn only_source_is_shown() {
+    fn only_rust_source_is_shown() {
         let directory = tempfile::tempdir().unwrap();
         fs::write(directory.path().join("secret"), "word").unwrap();
         let text: String = (1..=30).map(|line| format!("line {line}\n")).collect();
@@ -117,8 +117,8 @@ mod tests {
         for (file, line, says) in [
             ("secret", 1, "no Rust source"),
             ("b.rs", 1, "was not found"),
-            ("a.rs", 99, "no such lines"),
-            ("a.rs", usize::MAX, "no such lines"),
+            ("a.rs", 99, "no longer has such lines"),
+            ("a.rs", usize::MAX, "no longer has such lines"),
         ] {
             let missing = read(file, line).missing.unwrap();
             assert!(missing.contains(says), "{missing}");

@@ -1,4 +1,4 @@
-//! The files that `view` writes: over those that it made itself, and over others only if it is told to.
+//! The files that `view` writes. It overwrites files that it wrote itself, and others only with `--force`.
 
 use crate::args::Format;
 use crate::files;
@@ -7,17 +7,17 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// The number of bytes within which a file names `view` as its maker.
+/// The number of bytes at the beginning of a file in which the mark of `view` must be.
 const MARK_WITHIN: usize = 4096;
 
-/// The policy for files that `view` has not made.
+/// The policy for files that `view` did not write.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Force {
     /// They are overwritten: `--force` was given.
     Given,
-    /// They are not, and `--force` would change that.
+    /// They are not overwritten, and `--force` would change that.
     Possible,
-    /// They are not: the command has no such flag.
+    /// They are not overwritten, and the command has no such flag.
     Unknown,
 }
 
@@ -31,10 +31,10 @@ impl Force {
     }
 }
 
-/// A kind of file that `view` makes.
+/// A kind of file that `view` writes.
 #[derive(Clone, Copy)]
 pub(super) struct Target {
-    /// A description.
+    /// A description of such a file.
     what: &'static str,
     /// A text near the beginning of each such file, and of no other.
     mark: &'static str,
@@ -60,8 +60,8 @@ impl Target {
     }
 }
 
-/// Returns the default output of this report: in the current directory, by the report's name.
-pub(super) fn beside(report: &Path, format: Format) -> PathBuf {
+/// Returns the default output for this report: a file in the current directory, named after the report.
+pub(super) fn default_path(report: &Path, format: Format) -> PathBuf {
     let stem = match report.is_dir() {
         true => report.file_name(),
         false => report.file_stem(),
@@ -92,7 +92,7 @@ pub(super) fn check(path: &Path, target: Target, force: Force) -> Result<(), Pro
         return Ok(());
     }
     Err(Problem::usage(format!(
-        "{path:?} exists and is no {} of `cargo intermezzo view`: it is left alone; {}",
+        "{path:?} exists and is not a {} of `cargo intermezzo view`: it is left alone; {}",
         target.what,
         force.help()
     )))

@@ -61,7 +61,7 @@ fn data_race(record: bool) -> String {
     explorer.explore(program.test(&arguments)).to_json()
 }
 
-/// Without recordings the two accesses are known in words; and for a pointer, whether it was used to write.
+/// Without recordings, the two accesses are described in words, and for a pointer it is known if it was used to write.
 #[test]
 fn a_race_has_both_accesses_with_recordings_or_without() {
     let without = shown(&[data_race(false)]);
@@ -101,7 +101,7 @@ fn a_race_has_both_accesses_with_recordings_or_without() {
     );
 }
 
-/// A page calls variables as the text does, also in the execution that passes, and without the sources.
+/// A page uses the same names of variables as the text, also in the execution that passes, and without the sources.
 #[test]
 fn variables_have_their_names() {
     let text = lost_update().replace(file!(), "no/such/file.rs");
@@ -188,7 +188,7 @@ fn stale_reads_have_their_stores() {
             "{page}"
         );
     }
-    // Indexes are checked as all others.
+    // The indexes of stores are checked like all others.
     let altered = stale(true).replace("\"newer\": [\n              ", "\"newer\": [\n              9");
     assert!(altered.contains("\"newer\": [\n              9"), "{altered}");
     let refused = load::parse(&altered).err().unwrap();

@@ -1,4 +1,4 @@
-//! `test --baseline`: findings that a project knows of, and those that are new or gone.
+//! `test --baseline`: findings that are known, new, or gone.
 
 use crate::{Ran, throw_away};
 use std::fs;
@@ -32,7 +32,7 @@ pub(crate) fn known_findings_pass(run: &dyn Fn(&[&str]) -> Ran, project: &Path) 
     run(&update).ends_with(0);
     assert_eq!(fs::read_to_string(&file).unwrap(), written);
 
-    // Lines above it do not matter.
+    // Added lines above the code do not matter.
     throw_away::write(&library, &format!("// A line.\n// Another.\n{source}"));
     throw_away::write(
         &project.join("intermezzo.toml"),
@@ -54,7 +54,7 @@ pub(crate) fn known_findings_pass(run: &dyn Fn(&[&str]) -> Ran, project: &Path) 
     );
     run(&["test", "--lib", "--baseline", "none"]).ends_with(1);
 
-    // A test that is not explored fails on its own, and so does another finding of the same test.
+    // The failure of a test that is not explored is not known, nor is another finding of the same test.
     throw_away::write(&library, &source.replace("2 * n", "2 * n + 1"));
     for arguments in [&["test", "--lib"][..], &["test", "--lib", "--update-baseline"]] {
         let ran = run(arguments).ends_with(1);
@@ -74,7 +74,7 @@ pub(crate) fn known_findings_pass(run: &dyn Fn(&[&str]) -> Ran, project: &Path) 
         ran.stdout
     );
 
-    // It is fixed. A run of another test says nothing of it.
+    // The bug is fixed. A run of another test does not show that.
     throw_away::write(
         &library,
         &source.replace(

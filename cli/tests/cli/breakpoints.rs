@@ -12,7 +12,7 @@ fn order<'a>(program: &'a Value, armed: &str) -> &'a Value {
 }
 
 #[test]
-fn the_order_that_loses_an_update_is_told_from_the_others() {
+fn only_the_order_that_loses_an_update_fails() {
     let tried = json(1, &["breakpoints", "corpus", "lostupd", "--runs", "50"]);
     let program = &tried["programs"][0];
     assert_eq!(program["program"], "lostupd");
@@ -40,7 +40,7 @@ fn the_order_that_loses_an_update_is_told_from_the_others() {
         (&store_first["failures"], &store_first["hit"]),
         (&0.into(), &50.into())
     );
-    // Same seed, same table.
+    // The same seed gives the same table.
     assert_eq!(
         json(1, &["breakpoints", "corpus", "lostupd", "--runs", "50"]),
         tried
@@ -58,13 +58,13 @@ fn accesses_to_plain_memory_contend_too() {
 }
 
 #[test]
-fn the_table_names_what_it_counts() {
+fn the_table_has_titles() {
     let text = run(&["breakpoints", "corpus", "lostupd", "--runs", "20", "--pairs", "1"])
         .ends_with(1)
         .stdout;
     let lines: Vec<&str> = text.lines().collect();
     assert!(
-        lines[0].starts_with("lostupd: 20 executions for each line"),
+        lines[0].starts_with("lostupd: 20 executions at random for each line"),
         "{text}"
     );
     assert!(lines[1].starts_with("FAILS  HIT    UNMET  HOW"), "{text}");
@@ -77,7 +77,7 @@ fn the_table_names_what_it_counts() {
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
+fn impossible_requests_are_refused() {
     run(&["breakpoints", "corpus", "lostup"]).refused(&["there is no program", "lostupd"]);
     run(&["breakpoints", "corpus", "lostupd", "--runs", "0"]).refused(&["--runs"]);
     run(&["corpus", "run", "lostupd", "--breakpoints", "a b"])

@@ -1,4 +1,4 @@
-//! `--checkpoint`: searches that are killed, and continue.
+//! `--checkpoint`: searches that are killed and continued.
 
 use crate::{command, json, run};
 use serde_json::Value;
@@ -43,7 +43,7 @@ fn killed_and_resumed(code: i32, arguments: &[&str], kills: u64, mut seed: u64) 
             .stdout(Stdio::null())
             .spawn()
             .unwrap();
-        // Knuth's generator: any will do, as long as moments differ.
+        // Knuth's generator. Any generator would do, as long as the moments differ.
         seed = seed
             .wrapping_mul(6_364_136_223_846_793_005)
             .wrapping_add(1_442_695_040_888_963_407);
@@ -60,7 +60,7 @@ fn killed_and_resumed(code: i32, arguments: &[&str], kills: u64, mut seed: u64) 
 }
 
 #[test]
-fn a_search_that_is_killed_again_and_again_comes_to_the_same() {
+fn a_search_that_is_killed_repeatedly_has_the_same_report() {
     let long = [
         "corpus",
         "run",
@@ -69,7 +69,7 @@ fn a_search_that_is_killed_again_and_again_comes_to_the_same() {
         "tasks=2",
         "--set",
         "increments=10",
-        // The limit on time is lifted: a machine may be slow.
+        // Without a limit on time, because a machine may be slow.
         "--executions",
         "1000000",
     ];
@@ -92,7 +92,7 @@ fn reduced_and_killed(program: &[&str], traces: u64) -> (Value, Value) {
 }
 
 #[test]
-fn so_does_one_that_leaves_out_what_shows_nothing_new() {
+fn a_reduced_search_that_is_killed_has_the_same_report() {
     let program = ["counter", "--set", "tasks=5", "--set", "increments=2"];
     let (resumed, whole) = reduced_and_killed(&program, 113_400);
     assert_eq!(resumed, whole);
@@ -102,7 +102,7 @@ fn so_does_one_that_leaves_out_what_shows_nothing_new() {
 /// distinguished depends on the order of runs. Source sets take over then, which may run more executions, but show
 /// the same.
 #[test]
-fn so_does_one_that_meets_variables_in_any_order() {
+fn a_killed_search_with_variables_in_any_order_has_the_same_report() {
     let (mut resumed, mut whole) = reduced_and_killed(&["big0"], 69_112);
     if resumed["reduction"] != whole["reduction"] {
         assert_eq!(resumed["reduction"], "source-dpor");
@@ -116,7 +116,7 @@ fn so_does_one_that_meets_variables_in_any_order() {
 }
 
 #[test]
-fn so_does_one_with_a_bound() {
+fn a_killed_search_with_a_bound_has_the_same_report() {
     let bounded = [
         "corpus",
         "run",
@@ -131,7 +131,7 @@ fn so_does_one_with_a_bound() {
 }
 
 #[test]
-fn so_does_one_with_findings() {
+fn a_killed_search_with_findings_has_the_same_report() {
     let findings = [
         "corpus",
         "run",
@@ -147,9 +147,9 @@ fn so_does_one_with_findings() {
     assert_eq!(killed_and_resumed(1, &findings, 4, 3), whole);
 }
 
-/// A search that can neither be kept nor be split is refused, with the reason.
+/// A search that can be neither saved nor divided is refused, with the reason.
 #[test]
-fn not_every_search_can_be_kept_or_split() {
+fn a_search_that_cannot_be_saved_or_divided_is_refused() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("file");
     let file = path.to_str().unwrap();
@@ -174,7 +174,7 @@ fn not_every_search_can_be_kept_or_split() {
 }
 
 #[test]
-fn what_is_no_checkpoint_of_this_is_refused() {
+fn other_files_are_refused_as_checkpoints() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("file");
     let file = path.to_str().unwrap();

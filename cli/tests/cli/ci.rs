@@ -94,7 +94,7 @@ fn row(suite: &str, name: &str, tag: &'static str) -> (String, String, &'static 
 }
 
 #[test]
-fn one_step_writes_what_ci_servers_read() {
+fn one_run_writes_the_files_for_ci_servers() {
     let project = &new_project();
     let run = |arguments: &[&str]| run_in(project, arguments);
 
@@ -138,14 +138,14 @@ fn one_step_writes_what_ci_servers_read() {
     tests_are_listed(&run);
     fields_are_documented(&run, project, ran.json());
 
-    // What is there is written again, and a file of others is not.
+    // Earlier results are overwritten, and a file of another program is not.
     fs::write(project.join("mine"), "mine").unwrap();
-    run(&["test", "--sarif", "mine"]).refused(&["\"mine\" exists and is no SARIF log"]);
-    none_is_told(&run);
+    run(&["test", "--sarif", "mine"]).refused(&["\"mine\" exists and is not a SARIF log"]);
+    nothing_explored_is_reported(&run);
     by_nextest(&run, project, &of_binaries);
 }
 
-/// Checks the findings: those of tests that expect them are none of the run.
+/// Checks the findings. Those that tests expect are left out.
 fn found(project: &Path) {
     let log = fs::read_to_string(project.join("found.sarif")).unwrap();
     let log: Value = serde_json::from_str(&log).unwrap();
@@ -161,8 +161,8 @@ fn annotations(ran: &Ran) -> Vec<&str> {
     ran.stderr.lines().filter(|line| line.starts_with("::")).collect()
 }
 
-/// A run in which no explored test ran does not pass by accident.
-fn none_is_told(run: &dyn Fn(&[&str]) -> Ran) {
+/// A run without an explored test must not pass by accident.
+fn nothing_explored_is_reported(run: &dyn Fn(&[&str]) -> Ran) {
     let none = ["test", "--lib", "twice_two"];
     let ran = run(&none).ends_with(3);
     assert!(ran.stderr.contains("nothing was explored: "), "{}", ran.stderr);
@@ -172,7 +172,7 @@ fn none_is_told(run: &dyn Fn(&[&str]) -> Ran) {
     run(&failing).ends_with(1);
 }
 
-/// cargo-nextest runs each test in a process of its own, and names ignored tests and those of documentation nowhere.
+/// cargo-nextest runs each test in a process of its own, and does not name ignored tests and tests in documentation.
 fn by_nextest(run: &dyn Fn(&[&str]) -> Ran, project: &Path, of_binaries: &[(String, String, &'static str)]) {
     let version = Command::new(env!("CARGO"))
         .args(["nextest", "--version"])
@@ -196,7 +196,7 @@ fn by_nextest(run: &dyn Fn(&[&str]) -> Ran, project: &Path, of_binaries: &[(Stri
     }
 }
 
-/// Lists the tests that are explored, which is known before any is run.
+/// Lists the explored tests, which are known before any test is run.
 fn tests_are_listed(run: &dyn Fn(&[&str]) -> Ran) {
     let json = run(&["list", "--json"]).ends_with(0).json();
     let listed = json["tests"].as_array().unwrap().iter().map(|test| {
@@ -231,7 +231,7 @@ fn tests_are_listed(run: &dyn Fn(&[&str]) -> Ran) {
     );
 }
 
-/// The guide's page for scripts has each field that is printed, and each of its fields is printed.
+/// The guide's page for scripts has exactly the fields that are printed.
 fn fields_are_documented(run: &dyn Fn(&[&str]) -> Ran, project: &Path, test: Value) {
     let report = &test["reports"][1];
     fs::write(project.join("report.json"), report.to_string()).unwrap();
@@ -273,7 +273,7 @@ fn fields_are_documented(run: &dyn Fn(&[&str]) -> Ran, project: &Path, test: Val
     }
 }
 
-/// Returns the fields of a command in the guide, and whether each may be missing.
+/// Returns the fields of a command in the guide, each with `true` if it may be missing.
 fn documented(command: &str) -> Vec<(String, bool)> {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/guide/src/scripts.md");
     let page = fs::read_to_string(page).unwrap();

@@ -1,7 +1,7 @@
-//! The files of docs/ci: they are YAML, and their commands, run as a runner or a pod would run them, explore every
-//! share once and merge them. The guide shows the files whole (docs/guide/src/shares.md, docs/guide/src/pool.md).
+//! The files of docs/ci are YAML. Their commands, run as a runner or a pod would run them, explore every
+//! share once and merge the reports. The guide includes the whole files (docs/guide/src/shares.md, docs/guide/src/pool.md).
 //!
-//! The project's tests are stood in for by a program of the corpus, of which each share was explored before.
+//! A program of the corpus, whose shares were explored before, takes the place of the project's tests.
 
 use crate::{Ran, command, run};
 use serde_json::Value;
@@ -20,7 +20,7 @@ const SCRIPT: &str = "case \"$INTERMEZZO_PARTITION\" in\n\
     test \"$INTERMEZZO_STRATEGY $INTERMEZZO_REDUCTION $INTERMEZZO_KEEP_GOING\" = 'dfs dpor true' || exit 1\n\
     cp \"share-$number\" \"$INTERMEZZO_REPORTS/project-test.json\"\n";
 
-/// A YAML value, as far as these files need it.
+/// A YAML value, limited to the forms that these files use.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Yaml {
     Text(String),
@@ -108,7 +108,7 @@ fn parsed(text: &str) -> Yaml {
         if rest.is_empty() || rest.starts_with('#') {
             continue;
         }
-        // `- name: a` is a dash, and a map that is further to the right.
+        // In `- name: a`, a map that is further to the right follows the dash.
         let mut rest = rest;
         while let Some(item) = rest.strip_prefix("- ") {
             lines.push((indent, "-".into()));
@@ -261,8 +261,8 @@ fn the_job_explores_each_share_once() {
     covers_everything(directory.path(), "cargo intermezzo merge shares");
 }
 
-/// Both files of a pool have the same commands, and servers where the commands look for them. The commands are run in
-/// `pool.rs`, if there is a server here.
+/// Both files of a pool have the same commands, and servers at the commands' addresses. The commands are run in
+/// `pool.rs`, if a server is installed.
 #[test]
 fn the_files_of_a_pool_agree() {
     let (compose, manifests) = (read_all("pool-compose.yaml"), read_all("kubernetes-pool.yaml"));
@@ -300,7 +300,7 @@ fn the_files_of_a_pool_agree() {
     named("Job", "explore");
     for line in commands {
         assert!(line.contains(&format!("--pool nats://nats:{port}/")), "{line}");
-        // Wrong flags have other messages.
+        // The address cannot be reached. An error about a wrong flag would have another message.
         let line = line.replace("nats://nats:4222", "nats://127.0.0.1:1");
         let directory = tempfile::tempdir().unwrap();
         crate::stand_in::install(directory.path());

@@ -1,23 +1,23 @@
-//! Every command once: as it is meant, with a flag or a word that is wrong, and with a file that is broken.
+//! Every command, run three times: correctly, with a wrong flag or word, and with a damaged file.
 
 use crate::{Ran, command, run, run_in, stand_in};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// A command and its expected results, in a directory that has files for all of them.
+/// A command and its expected results. The directory has the files for all commands.
 struct Case {
     /// The command itself.
     command: &'static [&'static str],
     /// Arguments with which it succeeds.
     real: &'static [&'static str],
-    /// The exit code then.
+    /// The exit code with these arguments.
     ends_with: i32,
-    /// A word that it prints then.
+    /// A word that it prints with these arguments.
     prints: &'static str,
     /// Arguments of which one is misspelled, and the error.
     wrong: (&'static [&'static str], &'static [&'static str]),
-    /// Arguments that lead to a broken file, and the error; `None` if it reads none.
+    /// Arguments with a damaged file, and the error; `None` if the command reads no file.
     broken: Option<(&'static [&'static str], &'static [&'static str])>,
 }
 
@@ -27,7 +27,7 @@ const CASES: &[Case] = &[
         real: &["--seed", "3"],
         ends_with: 1,
         prints: "1 explored test: 0 passed, 1 failed",
-        // Flags that are not ours are cargo's.
+        // Unknown flags are passed on to cargo.
         wrong: (
             &["--reduction", "dpro"],
             &["--reduction", "did you mean `dpor`? "],
@@ -68,7 +68,7 @@ const CASES: &[Case] = &[
         wrong: (&["share-1.json", "--jsno"], &["'--jsno'", "'--json'"]),
         broken: Some((
             &["broken"],
-            &["broken: this is no report", "give the report of a share"],
+            &["broken: this is not a report", "give the report of a share"],
         )),
     },
     Case {
@@ -76,7 +76,7 @@ const CASES: &[Case] = &[
         real: &[],
         ends_with: 0,
         prints: "INTERMEZZO_SEED",
-        // It may be cargo's: only cargo knows its own.
+        // The flag may be one of cargo's, and only cargo knows these.
         wrong: (
             &["--zebra"],
             &[
@@ -86,7 +86,7 @@ const CASES: &[Case] = &[
         ),
         broken: Some((
             &[],
-            &["\"project-test.json\", cannot be read", "run the command again"],
+            &["\"project-test.json\" cannot be read", "run the command again"],
         )),
     },
     Case {
@@ -103,7 +103,7 @@ const CASES: &[Case] = &[
     },
     Case {
         command: &["worker"],
-        // Nothing is there, with or without the feature `pool`.
+        // There is no server at this address; without the feature `pool` there is no command either.
         real: &["--pool", "nats://127.0.0.1:1/queue"],
         ends_with: 2,
         prints: "",
@@ -214,7 +214,7 @@ const CASES: &[Case] = &[
     Case {
         command: &["breakpoints", "tests"],
         real: &["--runs", "5"],
-        // The stand-in for cargo has no such test to run again.
+        // The stand-in for cargo has no such test.
         ends_with: 2,
         prints: "",
         wrong: (&["--rnus", "5"], &["'--rnus'", "'--runs'"]),
@@ -257,7 +257,7 @@ const CASES: &[Case] = &[
         command: &["monitor", "check"],
         real: &["history.log"],
         ends_with: 1,
-        prints: "no loadable monitor",
+        prints: "not a loadable monitor",
         wrong: (
             &["history.log", "--argument", "x"],
             &["'--argument'", "'--arguments'"],
@@ -316,7 +316,7 @@ fn ran(case: &Case, directory: &Path, arguments: &[&str], written: Option<&[u8]>
 }
 
 #[test]
-fn every_command_does_what_it_is_for() {
+fn every_command_succeeds() {
     let directory = scene();
     let report = fs::read(directory.path().join("report.json")).unwrap();
     for case in CASES {
@@ -337,7 +337,7 @@ fn every_command_does_what_it_is_for() {
 }
 
 #[test]
-fn every_command_refuses_what_is_misspelled() {
+fn every_command_refuses_a_misspelled_word() {
     let directory = scene();
     for case in CASES {
         let (arguments, says) = case.wrong;
@@ -346,7 +346,7 @@ fn every_command_refuses_what_is_misspelled() {
 }
 
 #[test]
-fn every_command_refuses_what_is_broken() {
+fn every_command_refuses_a_damaged_file() {
     let directory = scene();
     for case in CASES {
         if let Some((arguments, says)) = case.broken {
@@ -360,7 +360,7 @@ fn every_command_refuses_what_is_broken() {
     );
 }
 
-/// Returns the commands that have no commands of their own, as the command line lists them.
+/// Returns the commands without subcommands, as the help lists them.
 fn leaves(command: &[String]) -> BTreeSet<Vec<String>> {
     let mut arguments: Vec<&str> = command.iter().map(String::as_str).collect();
     arguments.push("-h");

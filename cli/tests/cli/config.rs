@@ -16,7 +16,7 @@ fn run(arguments: &[&str], variables: &[(&str, &str)]) -> Ran {
 }
 
 #[test]
-fn what_is_given_is_shown_with_what_it_overrides() {
+fn settings_are_shown_with_those_that_they_override() {
     let expected = "\
 a::b
   seed  4  INTERMEZZO_SEED
@@ -26,7 +26,7 @@ a::b
 }
 
 #[test]
-fn all_are_shown_with_their_defaults() {
+fn all_settings_can_be_shown_with_their_defaults() {
     let expected = "\
 a::b
   preempt  \"\"  default
@@ -42,9 +42,9 @@ a::b
     assert_eq!((layers(&[]), layers(&["--all"])), (2, 4));
 }
 
-/// A flag reaches the tests by a variable, as the user's own variables do.
+/// A flag is passed to the tests in a variable, like the user's own variables.
 #[test]
-fn flags_are_told_from_variables() {
+fn flags_are_distinguished_from_variables() {
     let with_flag = run(&["--seed", "4"], &[]).stdout;
     assert!(
         with_flag.starts_with("a::b\n  seed  4  --seed\n        3  p/"),
@@ -84,19 +84,19 @@ fn set_to(settings: &[(&str, &str)], arguments: &[&str]) -> Ran {
 }
 
 #[test]
-fn settings_that_cannot_be_together_are_told() {
+fn contradicting_settings_are_reported() {
     let settings = [("strategy", "ranked(arrays=whole)"), ("reduction", "caching")];
     let ran = set_to(&settings, &[]).ends_with(2);
     let refused = "  refused: setting `reduction`: the variables that form one array";
     assert!(ran.stdout.contains(refused), "{}", ran.stdout);
-    assert!(ran.stderr.contains("cannot be together"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("contradict each other"), "{}", ran.stderr);
     let why = set_to(&settings, &["--json"]).ends_with(2).json()["tests"][0]["refused"].clone();
     assert!(why.as_str().unwrap().contains("other arrays"), "{why}");
 }
 
 /// The effective setting is checked, and not one that it overrides.
 #[test]
-fn settings_that_can_be_together_are_not() {
+fn overridden_settings_contradict_nothing() {
     let settings = [
         ("strategy", "ranked"),
         ("reduction", "dpor"),

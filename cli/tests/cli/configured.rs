@@ -1,4 +1,4 @@
-//! `test --unmodified` in projects that configure cargo and lints: their settings change neither the layer over std nor the
+//! `test --unmodified` in projects that configure cargo and lints. Their settings change neither the overlays nor the
 //! findings.
 #![cfg(target_os = "linux")]
 
@@ -6,7 +6,7 @@ use crate::throw_away;
 use crate::unmodified::{project_of, run};
 use std::path::Path;
 
-/// A race that no assertion shows.
+/// A data race that no assertion shows.
 const LIBRARY: &str = "
 #![deny(warnings, unused_crate_dependencies)]
 static mut N: u32 = 0;
@@ -20,7 +20,7 @@ fn both_add() {
 }
 ";
 
-/// The packages that intermezzo needs are not in the directory, and the target is not installed.
+/// The directory lacks the packages that intermezzo needs, and the target is not installed.
 const CONFIGURATION: &str = "
 [build]
 target = \"wasm32-unknown-unknown\"
@@ -31,7 +31,7 @@ replace-with = \"vendored\"
 directory = \"vendor\"
 ";
 
-/// Expects the race with `--races`, and not without.
+/// Expects the data race with `--races`, and not without.
 fn finds_the_race(project: &Path, arguments: &[&str]) {
     let explored = |flags: &[&str], code: i32| {
         let all = [&["test", "--unmodified", "--json"], flags, arguments].concat();
@@ -46,7 +46,7 @@ fn finds_the_race(project: &Path, arguments: &[&str]) {
 }
 
 #[test]
-fn what_a_project_configures_is_not_for_the_layers_over_std() {
+fn the_configuration_of_a_project_does_not_change_the_overlays() {
     let project = project_of("configured", "", LIBRARY);
     throw_away::write(&project.join(".cargo/config.toml"), CONFIGURATION);
     throw_away::write(&project.join("vendor/README"), "Nothing.\n");
@@ -54,7 +54,7 @@ fn what_a_project_configures_is_not_for_the_layers_over_std() {
 }
 
 #[test]
-fn builds_in_a_directory_of_the_users_choice_are_apart() {
+fn builds_in_a_chosen_directory_are_separate() {
     let project = project_of("elsewhere", "", LIBRARY);
     finds_the_race(&project, &["--target-dir", "own"]);
     assert!(project.join("own/intermezzo").is_dir());

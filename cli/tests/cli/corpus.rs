@@ -79,7 +79,7 @@ fn a_correct_program_passes() {
 }
 
 #[test]
-fn a_report_has_the_fields_that_others_rely_on() {
+fn a_report_has_the_documented_fields() {
     let report = json(1, &["corpus", "run", "work_stealing_queue"]);
     assert_eq!(report["format"], "intermezzo-report/1");
     assert_eq!(report["program"], "corpus::work_stealing_queue");
@@ -127,7 +127,7 @@ fn parameters_are_set() {
         );
         assert_eq!(report["executions"], executions);
         assert_eq!(report["coverage"]["kind"], "exhaustive");
-        // Named after the arguments that differ from the defaults, 3 and 2.
+        // The name has the arguments that differ from the defaults, 3 and 2.
         let differs = [(tasks, "tasks=3"), (increments, "increments=2")]
             .into_iter()
             .filter(|(set, default)| set != default);
@@ -136,7 +136,7 @@ fn parameters_are_set() {
     }
 }
 
-/// Documents and reports write parameters after the name.
+/// Documents and reports have parameters after the name.
 #[test]
 fn parameters_may_be_in_the_name() {
     let counter = |arguments: &[&str]| run(&[&["corpus", "run"], arguments].concat());
@@ -156,7 +156,7 @@ fn parameters_may_be_in_the_name() {
 }
 
 #[test]
-fn limits_are_kept() {
+fn limits_are_respected() {
     let report = json(0, &["corpus", "run", "counter", "--executions", "10"]);
     assert_eq!(report["executions"], 10);
     assert_eq!(report["coverage"]["kind"], "bounded");
@@ -231,7 +231,7 @@ fn flags_override_the_programs_own_settings() {
 }
 
 #[test]
-fn all_programs_meet_what_is_expected() {
+fn all_programs_have_the_expected_verdict() {
     let text = run(&["corpus", "run", "--time", "60"]).ends_with(0).stdout;
     assert_eq!(text.lines().count(), programs().len());
     assert!(text.lines().all(|line| line.starts_with("met ")), "{text}");
@@ -264,7 +264,7 @@ fn the_schedule_is_written() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("schedule.json");
     let out = path.to_str().unwrap();
-    // Twice: another schedule is overwritten.
+    // The second run overwrites the schedule of the first.
     for _ in 0..2 {
         let report = json(
             1,
@@ -287,9 +287,9 @@ fn the_schedule_is_written() {
     run(&[&passes[..], &[directory.path().to_str().unwrap()]].concat()).refused(&["left alone"]);
 }
 
-/// The file is for the tests of a package. Flags and variables set the level of detail, here as in a replay.
+/// `intermezzo.toml` applies to the tests of a package. Flags and variables set the level of detail, as in a replay.
 #[test]
-fn no_file_of_settings_counts() {
+fn settings_files_are_ignored() {
     let directory = tempfile::tempdir().unwrap();
     let settings = "detail = \"quiet\"\nexecutions = 1\n";
     fs::write(directory.path().join("intermezzo.toml"), settings).unwrap();
@@ -306,9 +306,9 @@ fn no_file_of_settings_counts() {
     }
 }
 
-/// In lines on stderr, whether that is a terminal or not, and from the execution on that is given.
+/// Progress is printed in lines on stderr, on a terminal or not, from the given execution on.
 #[test]
-fn progress_is_told_as_often_as_is_asked() {
+fn progress_is_printed_as_often_as_requested() {
     let told = |progress: &str| {
         let ran = run(&[
             "corpus",

@@ -1,4 +1,4 @@
-//! A user's tests that crash and hang: they leave the same files as any finding.
+//! A user's tests that crash and hang. They leave the same files as any finding.
 
 use crate::{Ran, token};
 use std::fs;
@@ -31,7 +31,7 @@ mod tests {
 }
 "#;
 
-/// Report, schedule file, token and text; and its execution on a page, by a replay.
+/// Checks the report, the schedule file, the token and the text, and that a replay shows the execution on a page.
 pub(crate) fn crashes_leave_what_findings_leave(run: &dyn Fn(&[&str]) -> Ran, project: &Path) {
     if !cfg!(all(
         target_os = "linux",
@@ -62,8 +62,8 @@ pub(crate) fn crashes_leave_what_findings_leave(run: &dyn Fn(&[&str]) -> Ran, pr
         let page = fs::read_to_string(project.join("crash.html")).unwrap();
         assert!(page.contains("\"partial\":false") && !page.contains("\"partial\":true"));
     }
-    // In a process of its own, in which nothing was unwound before, and without optimisation: then the handler of the
-    // signal that ends the task needs the most stack.
+    // In a process of its own, in which nothing was unwound before, and without optimisation: in this case the handler of
+    // the signal that ends the task needs the most stack.
     let hung = run(&["test", "--test", "crash", "hangs"]).ends_with(1);
     assert!(
         hung.stdout.contains("error[hang]: main has run for 2 seconds"),

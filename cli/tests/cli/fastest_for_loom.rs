@@ -1,4 +1,4 @@
-//! The ten fastest suites for loom under `shims/loom`: each of their tests ends as docs/LOOM_SUITES.md says.
+//! The ten fastest suites for loom, under `shims/loom`: each of their tests ends as docs/LOOM_SUITES.md says.
 
 use crate::loom_suites::{PAGE, SUITES, Suite, patch, wrapper};
 use crate::registry::{Ended, built, fetched, root, run};
@@ -12,7 +12,7 @@ const SUITES_RUN: usize = 10;
 /// A variable with the directory for the suites. Two processes must not share one.
 const DIRECTORY: &str = "FASTEST_FOR_LOOM_IN";
 
-/// The end of a test here, as the page tells it.
+/// The end of a test with intermezzo, according to the page.
 struct Row<'a> {
     test: &'a str,
     verdict: &'a str,
@@ -51,8 +51,8 @@ fn fastest(page: &str) -> Vec<(&str, Vec<Row<'_>>)> {
     suites
 }
 
-/// Returns the differences between the page and the ends of a suite's tests. A loop that waits is recognised by registers
-/// and by its stack, so the number of executions of such a test depends on the compiler.
+/// Returns the differences between the page and the ends of a suite's tests. Waiting loops are recognised by registers
+/// and stacks, so the number of executions of a test with such a loop depends on the compiler.
 fn differences(rows: &[Row<'_>], ended: &BTreeMap<String, Ended>) -> Vec<String> {
     let said = |verdict: &str, executions: Option<u64>| match executions {
         Some(executions) => format!("{verdict} ({executions} executions)"),
@@ -111,7 +111,7 @@ fn read(directory: &Path, code: &mut String) {
 
 /// Returns the line of cargo's messages that says that packages cannot be fetched, if that is the reason.
 fn not_fetched(said: &str) -> Option<&str> {
-    // The messages of a compiler may show any text; and a feature that is missing may be one of the drop-in.
+    // The messages of a compiler may contain any text, and a missing feature may be one of the drop-in's.
     let others = [
         "error: could not compile",
         "does not have that feature",
@@ -127,7 +127,7 @@ fn not_fetched(said: &str) -> Option<&str> {
         "download of",
         "failed to load source",
         "failed to get",
-        // A registry may have only some of the packages, or only some of their versions.
+        // A registry may have only some of the packages or versions.
         "no matching package",
         "failed to select a version",
     ];
@@ -142,7 +142,7 @@ fn ends(suite: &Suite, directory: &Path) -> Result<BTreeMap<String, Ended>, Stri
         "their names have the target"
     );
     let mut cargo = Command::new("cargo");
-    // There are ten suites, and what cannot be reached takes long each time.
+    // There are ten suites, and retries take long if the registry cannot be reached.
     cargo.env("CARGO_NET_RETRY", "0");
     let sources = fetched(
         cargo,
@@ -158,18 +158,18 @@ fn ends(suite: &Suite, directory: &Path) -> Result<BTreeMap<String, Ended>, Stri
     let profile = format!("[profile.dev.package.{name}]\nopt-level = 1\n");
     let manifest = manifest.replace("features = [\"checkpoint\"]\n", "") + &profile + &patch();
     fs::write(package.join("Cargo.toml"), manifest).unwrap();
-    // The same versions of what is used by several of them.
+    // All suites use the same versions of common dependencies.
     fs::copy(root().join("Cargo.lock"), package.join("Cargo.lock")).unwrap();
     let mut cargo = suite.build(&package, &directory.join("rustc"));
     cargo
         .arg("--config")
         .arg(root().join("shims/profile.toml"))
-        // Where the drop-ins are tested: what both need is built once.
+        // The directory in which the drop-ins are tested, so that common dependencies are built once.
         .env(
             "CARGO_TARGET_DIR",
             Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("shims"),
         )
-        // Cargo keeps the compiler's answers about itself, but here they depend on the suite's switches.
+        // cargo caches the compiler's answers about itself, but here they depend on the suite's switches.
         .env("CARGO_CACHE_RUSTC_INFO", "0");
     cargo.env("CARGO_NET_RETRY", "0");
     let ended = run(&built(&mut cargo)?, suite.variables).into_iter();
@@ -179,7 +179,7 @@ fn ends(suite: &Suite, directory: &Path) -> Result<BTreeMap<String, Ended>, Stri
 #[test]
 #[ignore = "it takes a minute, and crates from the registry"]
 #[expect(clippy::print_stdout, reason = "it takes long, and may be skipped")]
-fn the_ten_fastest_suites_end_as_told() {
+fn the_ten_fastest_suites_end_as_documented() {
     let directory = std::env::var_os(DIRECTORY).map_or_else(
         || Path::new(env!("CARGO_TARGET_TMPDIR")).join("fastest-for-loom"),
         PathBuf::from,
@@ -218,7 +218,7 @@ fn ten_suites_are_fast_and_pass() {
 }
 
 #[test]
-fn each_difference_is_told() {
+fn each_difference_is_reported() {
     let ended = |verdict, executions| Ended {
         verdict,
         executions,
@@ -265,11 +265,11 @@ fn output_without_packages(name: &str, variables: &[(&str, &str)]) -> Output {
     fs::create_dir_all(&home).unwrap();
     let mut command = Command::new(std::env::current_exe().unwrap());
     command
-        .args(["--exact", "fastest_for_loom::the_ten_fastest_suites_end_as_told"])
+        .args(["--exact", "fastest_for_loom::the_ten_fastest_suites_end_as_documented"])
         .args(["--ignored", "--nocapture"])
         .env(DIRECTORY, home.join("suites"))
         .env("CARGO_HOME", home)
-        // They would let cargo reach the registry.
+        // These variables would let cargo reach the registry.
         .env_remove("NO_PROXY")
         .env_remove("no_proxy")
         .envs(variables.iter().copied());
@@ -297,7 +297,7 @@ fn suites_that_cannot_be_fetched_are_skipped() {
 }
 
 #[test]
-fn other_errors_are_no_reason_to_skip() {
+fn suites_are_not_skipped_because_of_other_errors() {
     for said in [
         "let said = \"failed to download\";\nerror: could not compile `bytes` (lib test) due to 1 previous error",
         "error: failed to parse manifest at `Cargo.toml`",

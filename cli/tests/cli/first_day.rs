@@ -1,5 +1,5 @@
-//! The way of a new user of `--unmodified`, each command in a shell as the guide has it: `cargo new`, a dependency from
-//! the registry, a test, the one command, and the command that a failure prints.
+//! A new user of `--unmodified` runs each command of the guide in a shell: `cargo new`, a dependency from
+//! the registry, a test, `cargo intermezzo test`, and the command that a failure prints.
 
 use crate::seeded::{has_its_packages, ignored};
 use crate::throw_away;
@@ -68,7 +68,7 @@ fn shell(directory: &Path, line: &str) -> (i32, String) {
 
 #[test]
 fn a_new_project_is_tested_by_one_command() {
-    // Elsewhere than in the target directory: `cargo new` would make it a member of our workspace.
+    // Not in the target directory, where `cargo new` would make it a member of our workspace.
     let place = tempfile::tempdir().unwrap();
     assert_eq!(shell(place.path(), "cargo new --lib --vcs none first-day").0, 0);
     let project = place.path().join("first-day");

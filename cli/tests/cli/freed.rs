@@ -1,4 +1,4 @@
-//! Random programs that free memory: a search with a reduction finds a failure where the search of every schedule does.
+//! Random programs that free memory: a search with a reduction finds a failure if the search of every schedule does.
 
 use crate::unmodified::{project_of, run};
 use serde_json::Value;
@@ -12,7 +12,7 @@ const COUNT: usize = 40;
 
 /// Returns the kind of the first finding of each program; `None` if there is none.
 fn findings(project: &Path, search: &[&str]) -> BTreeMap<String, Option<String>> {
-    // Nearly all of them leave memory behind, too, in other schedules.
+    // Nearly all of the programs also leak memory, in other schedules.
     let test = ["test", "--unmodified", "--json", "--monitor=-leak"];
     let all = run(project, &[&test[..], search].concat()).ends_with(1).json();
     let found = |report: &Value| {
@@ -41,7 +41,7 @@ fn a_use_after_free_is_found_with_a_reduction_if_it_is_found_without() {
     assert_eq!(findings(&project, &[]), every);
 }
 
-/// The end of a block is an access to it, and a schedule point where it races.
+/// Freeing a block is an access to it, and a schedule point if it races.
 #[test]
 #[cfg_attr(not(target_os = "linux"), ignore = "memory is watched on Linux")]
 fn a_free_that_races_is_found_with_a_reduction_if_it_is_found_without() {

@@ -1,5 +1,5 @@
-//! `history check`: verdicts, explanations of histories that are not linearizable, and errors for files that are
-//! none.
+//! `history check`: verdicts, explanations of histories that are not linearizable, and errors for files that are not
+//! histories.
 
 use crate::{Ran, run};
 
@@ -58,7 +58,7 @@ fn a_history_that_is_not_linearizable() {
       #0  process 1  enqueue("a") -> nil  line 2 to line 3
       #1  process 2  enqueue("b") -> nil  line 4 to line 5
 
-    Then one of these would have to come, and none of them can:
+    One of these would have to come next, and none of them can:
       #2  process 3  dequeue() -> "b"  line 6 to line 7
 
     The others:
@@ -77,7 +77,7 @@ fn a_history_that_is_not_linearizable() {
 }
 
 #[test]
-fn what_the_general_checker_says() {
+fn a_refutation_of_the_general_checker() {
     let text = "\
 INFO  jepsen.util - 0\t:invoke\t:write\t1
 INFO  jepsen.util - 0\t:ok\t:write\t1
@@ -97,7 +97,7 @@ INFO  jepsen.util - 0\t:ok\t:read\t1
       #1  process 1  cas([1, 2]) -> [1, 2]  line 3 to line 4
       #2  process 2  write(3) -> unknown    line 5
 
-    Then one of these would have to come, and none of them can:
+    One of these would have to come next, and none of them can:
       #3  process 0  read() -> 1  line 7 to line 8
 
     When they ran, time to the right:
@@ -110,7 +110,7 @@ INFO  jepsen.util - 0\t:ok\t:read\t1
 
 #[test]
 fn a_search_that_is_given_up() {
-    // Without distinct values, the general checker: all orders of the pushes end with the wrong value on top.
+    // Values that repeat need the general checker. Every order of the pushes ends with the wrong value on top.
     let pushes: String = (0..12)
         .map(|at| format!("[{at}] call push({})\n", at % 11))
         .collect();
@@ -119,14 +119,14 @@ fn a_search_that_is_given_up() {
     let ran = check("stack.log", &text, &["--spec", "stack", "--states", "1000"]).ends_with(3);
     assert!(
         ran.stdout
-            .starts_with("inconclusive: 13 operations of a stack\nAfter 10"),
+            .starts_with("inconclusive: 13 operations of a stack\nThe check gave up after 10"),
         "{}",
         ran.stdout
     );
 }
 
-/// Twenty-four writes at once, of values that repeat: no check for long histories decides it, and the general one would take
-/// hours.
+/// Twenty-four concurrent writes, of values that repeat: no checker for long histories decides it, and the general one
+/// would take hours.
 #[test]
 fn a_search_that_takes_too_long_is_given_up() {
     let writes: String = (0..24)
@@ -137,16 +137,16 @@ fn a_search_that_takes_too_long_is_given_up() {
     let ran = check("register.log", &text, &["--spec", "register", "--time", "0"]).ends_with(3);
     assert_eq!(
         ran.stdout,
-        "inconclusive: 25 operations of a register\nAfter 0 seconds neither an order was found nor that there is none: \
-         --time allows more, and a shorter part of it needs less\n"
+        "inconclusive: 25 operations of a register\nThe check gave up after 0 seconds: --time allows more, and a \
+         shorter part of the history needs less\n"
     );
     check("register.log", &text, &["--spec", "register", "--time", "soon"])
         .refused(&["soon", "give seconds"]);
 }
 
 #[test]
-fn what_cannot_be_checked() {
-    check("queue.log", "[1] call enqueue(1)\n", &[]).refused(&["does not say what", "--spec"]);
+fn histories_that_cannot_be_checked() {
+    check("queue.log", "[1] call enqueue(1)\n", &[]).refused(&["does not name the object", "--spec"]);
     check("queue.log", QUEUE, &["--spec", "quue"]).refused(&["quue", "did you mean `queue`?"]);
     check("queue.log", QUEUE, &["--format", "jsn"]).refused(&["jsn", "did you mean `json`?"]);
     check("queue.log", "[1] return 3\n", &["--spec", "queue"]).refused(&[

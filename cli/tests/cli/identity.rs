@@ -1,5 +1,6 @@
-//! The test that a schedule belongs to, and the settings that it carries: in a workspace in which two packages have a
-//! test of one name, and a third one does not explore. One test, because each step builds on what the last compiled.
+//! The test to which a schedule belongs, and the settings that it carries, in a workspace where two packages have a
+//! test of the same name, and a third one does not explore. This is one test, because each step needs the build of the
+//! last.
 
 use crate::{Ran, command, findings, run_in, throw_away, token};
 use intermezzo::Schedule;
@@ -7,7 +8,7 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The test of one name in each of two packages: only the value differs.
+/// The test of the same name in two packages. Only the value differs.
 const LOST: &str = r#"
 use intermezzo::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use intermezzo::thread;
@@ -152,10 +153,10 @@ fn new_workspace() -> PathBuf {
 }
 
 #[test]
-fn a_schedule_is_of_one_test_and_carries_what_it_needs() {
+fn a_schedule_belongs_to_one_test_and_carries_its_settings() {
     let project = &new_workspace();
     let run = |arguments: &[&str]| run_in(project, arguments);
-    tests_of_one_name_are_told_apart(&run, project);
+    tests_of_one_name_are_distinguished(&run, project);
     monitors_are_carried(&run, project);
     panics_may_be_expected(&run, project);
     each_case_is_a_test(&run);
@@ -180,7 +181,7 @@ fn cargo_test(project: &Path, replay: Option<&str>, arguments: &[&str]) -> Ran {
     Ran::of(cargo.current_dir(project))
 }
 
-fn tests_of_one_name_are_told_apart(run: &dyn Fn(&[&str]) -> Ran, project: &Path) {
+fn tests_of_one_name_are_distinguished(run: &dyn Fn(&[&str]) -> Ran, project: &Path) {
     let ran = run(&["test", "-p", "one", "--json", "-p", "two", "--test", "a"]).ends_with(1);
     let json = ran.json();
     let reports = json["reports"].as_array().unwrap();
@@ -200,7 +201,7 @@ fn tests_of_one_name_are_told_apart(run: &dyn Fn(&[&str]) -> Ran, project: &Path
         "{text}"
     );
 
-    // Each is replayed in its own package, regardless of the other.
+    // Each schedule is replayed in its own package.
     for (report, says) in reports.iter().zip(["right: 2", "right: 42"]) {
         let replayed = run(&["replay", &token(report), "--json"]).ends_with(1).json();
         assert_eq!(replayed["package"], report["package"]);
@@ -208,7 +209,7 @@ fn tests_of_one_name_are_told_apart(run: &dyn Fn(&[&str]) -> Ran, project: &Path
         let message = replayed["findings"][0]["message"].as_str().unwrap();
         assert!(message.ends_with(says), "{message}");
     }
-    // One that is given the other's runs neither.
+    // With the arguments of the other package, no test is run.
     let refused = run(&["replay", &token(&reports[0]), "--", "-p", "two", "--test", "a"]).ends_with(2);
     assert!(refused.stderr.contains("was not replayed"), "{}", refused.stderr);
 
@@ -266,7 +267,7 @@ fn monitors_are_carried(run: &dyn Fn(&[&str]) -> Ran, project: &Path) {
     );
     let replayed = run(&["replay", &token(found), "--json"]).ends_with(1).json();
     assert_eq!(replayed["findings"], findings(found));
-    // So does the line that the test prints.
+    // The command that the test prints does so, too.
     let ran = cargo_test(project, Some(&token(found)), &["races", "--", "--exact"]).ends_with(101);
     assert!(ran.stdout.contains("error[data_race]"), "{}", ran.stdout);
 

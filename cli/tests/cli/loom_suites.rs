@@ -1,4 +1,4 @@
-//! The suites that published crates have for loom, each test under loom itself and under `shims/loom`.
+//! The loom suites of published crates: each test is run under loom itself and under `shims/loom`.
 
 use crate::registry::{Ended, Rows, copy, root, run_tests, sources, write_page};
 use std::collections::{BTreeMap, BTreeSet};
@@ -85,14 +85,15 @@ pub(crate) static SUITES: [Suite; 19] = [
     suite("st3", "0.4.1", "", &["--test", "integration"]).switched_by(&["st3_loom"]),
     suite("loom", "0.7.3", "checkpoint,futures", ALL),
     Suite {
-        // As its own CI runs them.
+        // The values that the crate's own CI uses.
         variables: &[("LOOM_MAX_PREEMPTIONS", "2"), ("LOOM_MAX_BRANCHES", "10000")],
         ..suite("tokio", "1.54.1", "full,test-util", LIBRARY).switched_by(&["loom", "tokio_unstable"])
     },
 ];
 
-/// The compiler, with the switches that a suite has for loom. As `RUSTFLAGS` they would reach crates that must not have
-/// them: some have loom only with a feature `loom`. Some suites deny warnings, and a deprecated name makes one.
+/// A wrapper of the compiler that adds a suite's switches for loom. In `RUSTFLAGS` they would reach crates that must not
+/// have them, because they have loom only with a feature `loom`. Lints are capped, because some suites deny warnings and
+/// use a deprecated name.
 const WRAPPER: &str = r#"#!/bin/sh
 before=
 for argument in "$@"; do
@@ -109,7 +110,7 @@ esac
 exec "$@" $switches --cap-lints warn
 "#;
 
-/// The manifest of the tests of loom, without loom itself.
+/// The manifest for loom's own tests, without the dependency on loom.
 const TESTS_OF_LOOM: &str = r#"[package]
 name = "tests-of-loom"
 edition = "2021"
@@ -120,7 +121,7 @@ futures = ["loom/futures"]
 futures-util = "0.3"
 "#;
 
-/// Writes the compiler with the switches of suites into a directory. Returns its place.
+/// Writes the wrapper into a directory. Returns its path.
 pub(crate) fn wrapper(directory: &Path) -> PathBuf {
     fs::create_dir_all(directory).unwrap();
     let wrapper = directory.join("rustc");
@@ -130,12 +131,12 @@ pub(crate) fn wrapper(directory: &Path) -> PathBuf {
 }
 
 impl Suite {
-    /// Copies the package, without the lock file that names the dependencies with which it was published. Returns its
-    /// manifest, as it is to be completed.
+    /// Copies the package, without the lock file with which it was published. Returns its
+    /// manifest, which the caller completes.
     pub(crate) fn copied(&self, sources: &Path, package: &Path) -> String {
         copy(sources, package, &["Cargo.lock"]);
         let manifest = if self.package == "loom" {
-            // Its tests are a package of their own, in which it can be patched.
+            // The tests of loom become a package that depends on loom, so that loom can be patched.
             fs::write(package.join("src/lib.rs"), "").unwrap();
             format!("{TESTS_OF_LOOM}loom = \"={}\"\n", self.version)
         } else {
@@ -144,7 +145,7 @@ impl Suite {
         manifest + "\n[workspace]\n"
     }
 
-    /// Returns the command that builds the suite in the package at this place.
+    /// Returns the command that builds the suite in this package.
     pub(crate) fn build(&self, package: &Path, wrapper: &Path) -> Command {
         let mut cargo = Command::new("cargo");
         cargo
@@ -161,7 +162,7 @@ impl Suite {
     }
 }
 
-/// Returns the part of a manifest that patches loom by the drop-ins.
+/// Returns the part of a manifest that replaces loom by the drop-ins.
 pub(crate) fn patch() -> String {
     let shims = root().join("shims");
     let shims = shims.display();
@@ -171,13 +172,13 @@ pub(crate) fn patch() -> String {
     )
 }
 
-/// Builds the suite, and runs each of its tests. Returns their ends by name; none if it is not built.
+/// Builds the suite, and runs each of its tests. Returns their ends by name; none if the suite does not build.
 fn results(suite: &Suite, sources: &Path, directory: &Path, is_ours: bool) -> BTreeMap<String, Ended> {
     let side = directory.join(if is_ours { "here" } else { "loom" });
     let package = side.join(suite.package);
     let mut manifest = suite.copied(sources, &package);
     if suite.package != "loom" {
-        // Some have fields that only their tests and their debug assertions use.
+        // Some suites have fields that exist only with debug assertions.
         let name = suite.package;
         writeln!(
             manifest,
@@ -190,7 +191,7 @@ fn results(suite: &Suite, sources: &Path, directory: &Path, is_ours: bool) -> BT
     }
     fs::write(package.join("Cargo.toml"), manifest).unwrap();
     let mut cargo = suite.build(&package, &directory.join("rustc"));
-    // Cargo does not know of the switches.
+    // cargo does not see the switches, so builds with different ones need different directories.
     let target = side.join(format!("target-{}", suite.switches[0]));
     cargo.arg("--release").env("CARGO_TARGET_DIR", target);
     let named = |((target, test), ended)| {
@@ -216,7 +217,7 @@ fn cells(ended: Option<&Ended>) -> String {
     })
 }
 
-/// Returns the rows of the page's tables with this first cell.
+/// Returns those rows of the page's tables whose first cell is this one.
 fn rows_of(page: &str, first: &str) -> String {
     let first = format!("| {first} |");
     let rows = page.lines().filter(|line| line.starts_with(&first));

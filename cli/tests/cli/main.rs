@@ -1,4 +1,4 @@
-//! The command line as its user sees it: the binary is run, and its output and exit code are checked.
+//! Tests of the command line as a user sees it: the binary is run, and its output and exit code are checked.
 
 mod baseline;
 mod breakpoints;
@@ -26,7 +26,7 @@ mod monitor;
 mod new_user;
 mod object;
 mod ordinary;
-// Without it, that there are no pools is said (commands.rs).
+// Without the feature, `commands.rs` checks that the commands say so.
 #[cfg(all(unix, feature = "pool"))]
 mod pool;
 mod programs;
@@ -118,7 +118,7 @@ fn command(directory: &Path, arguments: &[&str]) -> Command {
             command.env_remove(name);
         }
     }
-    // The target directory of this very build, where the dependencies are built already.
+    // The target directory of this build, in which the dependencies are already built.
     let target = Path::new(env!("CARGO_BIN_EXE_cargo-intermezzo"))
         .ancestors()
         .nth(2)
@@ -146,7 +146,7 @@ fn json(code: i32, arguments: &[&str]) -> Value {
     run(&[arguments, &["--json"]].concat()).ends_with(code).json()
 }
 
-/// Returns a report's findings, without the strategy that found them: a replay has none.
+/// Returns a report's findings, without the strategy that found them, because a replay has none.
 fn findings(report: &Value) -> Value {
     let mut findings = report["findings"].clone();
     for finding in findings.as_array_mut().unwrap() {

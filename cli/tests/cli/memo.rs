@@ -37,7 +37,7 @@ fn a_memo_is_shared_by_processes() {
     run(&unsplit).refused(&["`jobs`", "one after the other"]);
 }
 
-/// The memo of a search: shown, merged, edited, and the source of a target for the next search.
+/// The memo of a search is shown, merged and edited, and gives a target for the next search.
 #[test]
 fn a_memo_is_shown_merged_and_edited() {
     // Some of its iRoots are never exposed.
@@ -91,7 +91,7 @@ fn a_memo_is_shown_merged_and_edited() {
         "{left}"
     );
 
-    // Only this iRoot is tried, as often as is said, though it is known to be exposed.
+    // Only this iRoot is tried, as often as requested, although it is known to be exposed.
     let target = iroots.iter().find(|iroot| iroot["exposed"] == true).unwrap();
     let search = format!(
         "maple(attempts=7,target={},memo={one})",
@@ -130,13 +130,13 @@ fn a_finding_names_the_iroot_that_was_tried() {
     );
 }
 
-/// A search for iRoots takes no bound on preemptions, and the program has one that the user did not give.
+/// `maple` cannot be used with a bound on preemptions, and this program's own settings have one.
 #[test]
 fn a_preset_of_the_program_is_named_where_it_is_refused() {
     let search = ["corpus", "run", "bluetooth_driver_fixed", "--strategy", "maple"];
     run(&search).refused(&[
         "setting `preemptions`: a search for iRoots",
-        "the program has `preemptions = 2` of its own: take it away by `--preemptions none`",
+        "the program itself sets `preemptions = 2`: override it by `--preemptions none`",
     ]);
     run(&[&search[..], &["--preemptions", "none"]].concat()).ends_with(0);
     let given = run(&[&search[..], &["--preemptions", "3"]].concat()).ends_with(2);

@@ -1,14 +1,14 @@
-//! `merge`: the reports of shares put together, those that do not belong together refused, and damaged files.
+//! `merge`: merges the reports of shares, and refuses reports that do not belong together and damaged files.
 
 use crate::{Ran, command, run};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A search of a few hundred executions, with a bug that only some of them show.
+/// A search of a few hundred executions, of which only some show the bug.
 const SEARCH: [&str; 6] = ["corpus", "run", "balance", "--keep-going", "--minimise", "0"];
 
-/// Returns the report of a search, with these flags besides.
+/// Returns the report of [`SEARCH`]'s program or another one, explored with these additional flags.
 fn searched(directory: &Path, program: &str, more: &[&str]) -> Value {
     let mut arguments: Vec<&str> = SEARCH.to_vec();
     arguments[2] = program;
@@ -101,7 +101,7 @@ fn all_shares_together_are_the_whole() {
 fn the_merged_report_is_a_report() {
     let directory = tempfile::tempdir().unwrap();
     let files = shares(directory.path(), "balance", 3, &[]);
-    // A directory has all its files; schedules in it are passed by.
+    // For a directory, all files in it are read, except for schedules.
     let out = directory.path().join("merged");
     let all = [files[0].parent().unwrap().to_path_buf()];
     let ran = merge(directory.path(), &["--reports", out.to_str().unwrap()], &all);
@@ -136,7 +136,7 @@ fn other_reports_are_refused_by_name() {
     refused(path, &files[..2], &["share is missing: 3/3"]);
     refused(path, &files[2..], &["shares are missing: 1/3, 2/3"]);
     let twice = [files.clone(), vec![files[1].clone()]].concat();
-    refused(path, &twice, &["share 2/3 is there twice", "share-2.json and "]);
+    refused(path, &twice, &["share 2/3 occurs twice", "share-2.json and "]);
     let changed = |name: &str, change: &dyn Fn(&mut Value)| {
         let mut report: Value = serde_json::from_slice(&fs::read(&files[1]).unwrap()).unwrap();
         change(&mut report);
@@ -175,9 +175,9 @@ fn other_reports_are_refused_by_name() {
     refused(
         path,
         &whole,
-        &["other.json is of the whole search", "of share 1/3"],
+        &["other.json reports on the whole search", "on share 1/3"],
     );
-    // Shares that a weaker reduction took over are divided otherwise.
+    // A weaker reduction divides its search into other shares.
     let weaker = changed("other.json", &|report| report["reduction"] = "dpor".into());
     let all = merged(path, 3, &weaker);
     assert_eq!(
@@ -190,7 +190,7 @@ fn other_reports_are_refused_by_name() {
     refused(path, &[path.join("empty")], &["there is no report to merge"]);
 }
 
-/// Shares that are divided further take the place of the one that they are parts of.
+/// The shares into which a share was divided take its place.
 #[test]
 fn shares_within_shares_are_the_whole() {
     let directory = tempfile::tempdir().unwrap();
@@ -224,7 +224,7 @@ fn shares_within_shares_are_the_whole() {
     }
 }
 
-/// A share that did not end, whatever it says besides.
+/// A share that did not end is named, whatever else its report says.
 #[test]
 fn a_share_that_did_not_end_is_named() {
     let directory = tempfile::tempdir().unwrap();
@@ -247,7 +247,7 @@ fn a_share_that_did_not_end_is_named() {
     assert_eq!(merged(path, 0, &files)["coverage"]["kind"], "bounded");
 }
 
-/// If there are more shares than executions, some have none.
+/// If there are more shares than executions, some shares have none.
 #[test]
 fn shares_may_be_empty() {
     let directory = tempfile::tempdir().unwrap();
@@ -268,7 +268,7 @@ fn shares_may_be_empty() {
     );
 }
 
-/// Files that were cut, or altered at some byte: a message, and never a panic.
+/// A file that was cut, or altered at some byte, leads to a message, and never to a panic.
 #[test]
 fn damaged_files_end_with_a_message() {
     let directory = tempfile::tempdir().unwrap();
@@ -302,7 +302,7 @@ fn damaged_files_end_with_a_message() {
                 bytes.drain(from.min(to)..(from.min(to) + 20).min(good.len()));
             }
             _ => {
-                // Numbers that are too large, or none.
+                // Numbers are replaced by too large ones, or by other values.
                 let text = String::from_utf8(bytes).unwrap();
                 let with = ["18446744073709551615", "-1", "1e400", "null", "[]", "{}"][roll(6)];
                 let digit = |letter: char| letter.is_ascii_digit();

@@ -1,4 +1,4 @@
-//! Monitors: listed, made from the templates, checked, attached.
+//! `monitor`: lists monitors, creates them from templates, and checks them; and monitors that are attached.
 
 use crate::{command, json, run, run_in};
 use std::path::Path;
@@ -72,8 +72,8 @@ fn build(project: &Path, tool: &str, arguments: &[&str]) {
     );
 }
 
-/// Makes a project from a template, builds it, checks it, and has it find something: of the library, named as from the
-/// directory of the project.
+/// Creates a project from a template, builds it, checks it, and finds something with it. The library is named relative to
+/// the directory of the project.
 fn from_template(directory: &Path, flags: &[&str], build_it: impl Fn(&Path), version: Option<&str>) {
     let made = run_in(
         directory,
@@ -112,7 +112,7 @@ fn from_template(directory: &Path, flags: &[&str], build_it: impl Fn(&Path), ver
         .ends_with(1)
         .stdout;
     assert!(
-        refused.contains("no loadable monitor: the monitor could not be made: "),
+        refused.contains("not a loadable monitor: the monitor could not be made: "),
         "{refused}"
     );
 
@@ -141,7 +141,7 @@ fn from_template(directory: &Path, flags: &[&str], build_it: impl Fn(&Path), ver
     assert_eq!(warned["findings"][0]["severity"], "warning");
     assert_eq!(warned["verdict"], "pass");
 
-    // It is there, and is left alone.
+    // An existing directory is left alone.
     run_in(directory, &[&["monitor", "new", "no-relaxed"], flags].concat())
         .refused(&["\"no-relaxed\"", "left alone"]);
 }
@@ -169,7 +169,7 @@ fn the_template_in_c_compiles_and_is_a_monitor() {
         &["--c"],
         |project| match Command::new("make").arg("--version").output() {
             Ok(_) => build(project, "make", &["CFLAGS=-Wall -Wextra -Werror"]),
-            // Rust needs a `cc`, and no `make`: the same by hand.
+            // Where Rust can be built there is a `cc`, but not always a `make`. The command is the same.
             Err(_) => build(project, "sh", &["-c", COMPILED_BY_HAND]),
         },
         None,
@@ -193,7 +193,7 @@ fn documented(file: &Path) {
 }
 
 #[test]
-fn names_that_cannot_be_are_refused() {
+fn invalid_names_are_refused() {
     let directory = tempfile::tempdir().unwrap();
     for name in [
         "",
@@ -214,13 +214,13 @@ fn names_that_cannot_be_are_refused() {
 }
 
 #[test]
-fn what_is_no_monitor_is_said() {
+fn files_that_are_not_monitors_are_reported() {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let said = run_in(here, &["monitor", "check", "Cargo.toml"])
         .ends_with(1)
         .stdout;
     assert!(
-        said.starts_with("Cargo.toml: no loadable monitor: it is text"),
+        said.starts_with("Cargo.toml: not a loadable monitor: it is text"),
         "{said}"
     );
     let said = run_in(here, &["monitor", "check", "Cargo.toml", "--json"])
@@ -231,14 +231,14 @@ fn what_is_no_monitor_is_said() {
     assert_eq!(said.get("name"), None);
     run_in(here, &["monitor", "check", "nothing"]).refused(&["\"nothing\"", "no such file"]);
     run_in(here, &["monitor", "check", "src", "--json"]).refused(&["\"src\"", "it is a directory"]);
-    // A variable of the environment names monitors as well.
+    // An environment variable can name monitors, too.
     let mut command = command(here, &["corpus", "run", "counter"]);
     let output = command.env("INTERMEZZO_MONITORS", "no-such").output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("no plugin of that name"));
 }
 
-/// A list of monitors could not name these files, so that they are not said to be loadable.
+/// A list of monitors could not name these files, so they are not reported as loadable.
 #[test]
 fn a_file_that_no_list_can_name_is_refused() {
     let directory = tempfile::tempdir().unwrap();
@@ -255,11 +255,11 @@ fn a_file_that_no_list_can_name_is_refused() {
         format!("a;b{suffix}"),
         format!(" a{suffix}"),
     ] {
-        check(&name, &[]).refused(&["cannot be attached", "takes what follows a `:` for arguments"]);
+        check(&name, &[]).refused(&["cannot be attached", "reads the text after a `:` as arguments"]);
     }
     let name = format!("-a{suffix}");
-    check(&name, &[]).refused(&["a monitor that is to be taken away", &format!("give `./{name}`")]);
+    check(&name, &[]).refused(&["the removal of a monitor", &format!("give `./{name}`")]);
     check(&format!("a{suffix}"), &["--arguments", "x=1;y"]).refused(&["its arguments are `x=1;y`"]);
     let told = check(&format!("a{suffix}"), &["--arguments", "x=1,y:z"]).ends_with(1);
-    assert!(told.stdout.contains("no loadable monitor"), "{}", told.stdout);
+    assert!(told.stdout.contains("not a loadable monitor"), "{}", told.stdout);
 }

@@ -1,12 +1,12 @@
-//! A user's first day: three bugs in an ordinary crate, no setting, `cargo test`, and the commands that it prints.
+//! A new user finds three bugs in an ordinary crate, with no settings, by `cargo test` and the commands that it prints.
 
 use crate::{run_in, throw_away};
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// A queue whose slot is free before its value is read, a queue whose index is published too weakly, and a cache that
-/// checks and acts in two steps.
+/// A queue whose slot is marked as free before its value is read, a queue whose index is stored without Release, and a
+/// cache that checks and acts in two steps.
 const TESTS: &str = r#"
 use intermezzo::cell::UnsafeCell;
 use intermezzo::sync::atomic::{AtomicBool, AtomicUsize, Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst}};
@@ -65,7 +65,7 @@ impl Ring {
         let tail = self.tail.load(Relaxed);
         // SAFETY: only the producer uses a slot that is not published.
         unsafe { *self.slots[tail % 2].get() = value };
-        // Release is missing.
+        // The bug: Release is missing.
         self.tail.store(tail + 1, Relaxed);
     }
 
@@ -150,7 +150,7 @@ fn shell(project: &Path, command: &str) -> Output {
             shell.env_remove(name);
         }
     }
-    // The target directory of this very build, where the dependencies are built already.
+    // The target directory of this build, in which the dependencies are already built.
     let target = Path::new(env!("CARGO_BIN_EXE_cargo-intermezzo"))
         .ancestors()
         .nth(2);
@@ -163,7 +163,7 @@ fn shell(project: &Path, command: &str) -> Output {
         .unwrap()
 }
 
-/// Without any setting the bugs are found, and each printed command shows its bug again.
+/// Without any setting, the bugs are found, and each printed command shows its bug again.
 pub(crate) fn bugs_are_found_with_nothing_set(project: &Path) {
     throw_away::write(&project.join("tests/new_user.rs"), TESTS);
     let ran = shell(project, "cargo test --test new_user");
@@ -193,12 +193,12 @@ pub(crate) fn bugs_are_found_with_nothing_set(project: &Path) {
         assert!(shown.contains("replayed as recorded"), "{command}\n{shown}");
     }
     crate::tune::the_page_shows_tests_of_an_ordinary_crate(&|arguments| run_in(project, arguments));
-    passes_are_told(project);
+    passes_show_coverage_and_warnings(project);
     fs::remove_file(project.join("tests/new_user.rs")).unwrap();
 }
 
 /// A passing test prints its coverage and its whole warnings, where the harness shows the output of tests.
-fn passes_are_told(project: &Path) {
+fn passes_show_coverage_and_warnings(project: &Path) {
     throw_away::write(&project.join("tests/new_user.rs"), PASSES);
     let ran = shell(
         project,

@@ -4,7 +4,7 @@ use crate::Ran;
 use std::fs;
 use std::path::Path;
 
-/// A test of a counter that loses increments, and one of another object whose scenarios are others.
+/// A test of a counter that loses increments, and a test of another object with other scenarios.
 const TESTS: &str = r#"
 mod counters {
     use intermezzo::refinement::refine;
@@ -28,7 +28,7 @@ mod counters {
 }
 "#;
 
-/// Returns the text after these words in a line.
+/// Returns the rest of the line after these words.
 fn behind<'t>(text: &'t str, words: &str) -> &'t str {
     let line = text
         .lines()
@@ -39,7 +39,7 @@ fn behind<'t>(text: &'t str, words: &str) -> &'t str {
 pub(crate) fn failures_are_replayed(run: &dyn Fn(&[&str]) -> Ran, project: &Path) {
     fs::write(project.join("tests/object.rs"), TESTS).unwrap();
     let failed = run(&["test", "--test", "object"]).ends_with(1);
-    // Both by the test itself and by the command line.
+    // The failure is replayed by the test itself and by the command line.
     let shown = behind(&failed.stdout, "cargo intermezzo replay ");
     let arguments: Vec<&str> = shown.split_whitespace().collect();
     let [
@@ -87,7 +87,7 @@ pub(crate) fn failures_are_replayed(run: &dyn Fn(&[&str]) -> Ran, project: &Path
     let page = fs::read_to_string(project.join("page.html")).unwrap();
     assert!(page.contains("add()"), "no operation is on the page");
 
-    run(&["replay", token]).refused(&["does not say which test that is", "-- TEST -- --exact"]);
+    run(&["replay", token]).refused(&["does not name the test", "-- TEST -- --exact"]);
     run(&["replay", token, "--json", "--", "counts_as_it_should"])
         .refused(&["no test that was run has that scenario"]);
     fs::remove_file(project.join("tests/object.rs")).unwrap();

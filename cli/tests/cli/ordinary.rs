@@ -1,9 +1,9 @@
-//! `test --unmodified` on ordinary code: each bug is found with nothing set, and the same code without it passes.
+//! `test --unmodified` on ordinary code: each bug is found without any settings, and the same code without the bug passes.
 
 use crate::unmodified::{project_of, replays, report, run, run_with};
 
-/// The tests: those whose names begin with `bug` have one, the others have none. The second file begins with a line of its
-/// own, which cannot be in the middle.
+/// The tests. Those whose names begin with `bug` have a bug, and the others do not. The first line of the second file is
+/// commented out, because an inner doc comment must be at the beginning.
 const PROGRAMS: &str = concat!(
     include_str!("ordinary/first.rs"),
     "// ",
@@ -57,7 +57,7 @@ fn left_in_two_threads() {
         thread::spawn(|| while !STOP.load(SeqCst) {});
     }
 }
-// As the threads of sled wait, by parking_lot: they look at the clock before and after.
+// Waits like the threads of sled, by parking_lot: they read the clock before and after.
 fn idle() {
     IDLE.fetch_add(1, SeqCst);
     let until = Instant::now() + Duration::from_secs(1);
@@ -207,7 +207,7 @@ fn an_hour_passes() {
 }
 "#;
 
-/// A deadlock that is not found, and a test that fails without reason.
+/// A deadlock that is not found, and a test that fails without a reason.
 const STDOUT: &str = r#"
 #![cfg(test)]
 use std::io::stdout;
@@ -242,7 +242,7 @@ fn exclusion() {
 }
 "#;
 
-/// A test that fails with numbers that a process may have by chance: addresses, and random numbers of the system.
+/// A test that fails with numbers that differ between processes: addresses, and random numbers of the system.
 const SEEDS: &str = r#"
 use std::sync::Mutex;
 use std::thread;
@@ -323,7 +323,7 @@ fn bugs_of_ordinary_code_are_found_and_nothing_else() {
     let kind = |name: &str| report(&all, &format!("ordinarily::{name}"))["findings"][0]["kind"].clone();
     assert_eq!(kind("bug_spin_early_return"), "livelock");
     assert_eq!(kind("bug_sync_channel"), "deadlock");
-    // What is wrong with these is found by the harness, and their functions are the places.
+    // The harness finds these failures, and the places of the findings are the functions.
     for (name, what) in [("bug_result", "it is 1"), ("bug_should_panic", "did not panic")] {
         let finding = &report(&all, &format!("ordinarily::{name}"))["findings"][0];
         let message = finding["message"].as_str().unwrap();
@@ -335,7 +335,7 @@ fn bugs_of_ordinary_code_are_found_and_nothing_else() {
     }
 }
 
-/// Hashers take seeds from addresses, and from the system.
+/// Hashers take seeds from addresses and from the system.
 #[test]
 #[cfg_attr(not(target_os = "linux"), ignore = "addresses are the same on Linux")]
 fn numbers_of_a_process_are_the_same_in_a_replay() {
@@ -344,13 +344,13 @@ fn numbers_of_a_process_are_the_same_in_a_replay() {
     let all = ran.json();
     let finding = &report(&all, "seeds::numbers_of_a_process")["findings"][0];
     for _ in 0..3 {
-        // It compares the messages.
+        // `replays` compares the messages.
         replays(&project, &ran, finding);
     }
 }
 
 #[test]
-fn threads_that_a_test_leaves_are_no_livelock() {
+fn threads_that_outlive_a_test_are_not_a_livelock() {
     let project = project_of("left", "", LEFT_OVER);
     let arguments = ["test", "--unmodified", "--json", "--executions", "1000"];
     let all = run(&project, &arguments).ends_with(1).json();
@@ -399,7 +399,7 @@ fn semaphores_of_c_are_controlled() {
     }
 }
 
-/// The guide names this limit.
+/// The guide documents this limit.
 #[test]
 fn the_lock_of_stdout_keeps_no_other_task_out() {
     let project = project_of("stdout", "", STDOUT);

@@ -1,7 +1,7 @@
-//! `test --pool`, `worker` and `pool status`, on a NATS server of their own: the verdict and the counts are those of one
-//! process, whichever worker or server ends in between.
+//! `test --pool`, `worker` and `pool status`, with their own NATS server. The verdict and the counts are those of one
+//! process, even if workers or the server end during the run.
 //!
-//! The project is stood in for by programs of the corpus: cargo by a script, and the test binary, too.
+//! A script takes the place of cargo, and another one that of the test binary. It explores a program of the corpus.
 
 #[path = "../../../pool/tests/common/mod.rs"]
 mod common;
@@ -17,14 +17,14 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// `cargo`, as far as it is needed: it builds nothing, and runs the test binary.
+/// The replacement for `cargo`. It builds nothing, and runs the test binary.
 const CARGO: &str = "case \"$*\" in\n\
     *--no-run*) echo '{\"package_id\":\"path+file:///p/queue#0.1.0\",\"manifest_path\":\"HERE/Cargo.toml\",\
     \"target\":{\"name\":\"queue\",\"kind\":[\"lib\"]},\"executable\":\"HERE/tests\"}';;\n\
     *) HERE/tests;;\n\
     esac\n";
 
-/// The test binary. It notes each of its processes.
+/// The replacement for the test binary. It notes each of its runs.
 const TESTS: &str = "#!/bin/sh\n\
     test \"$1\" = --list && { echo 'works: test'; exit 0; }\n\
     test -n \"$INTERMEZZO_SETTINGS\" && { echo '{\"format\":\"intermezzo-settings/2\",\"program\":\"queue::works\",\
@@ -39,19 +39,19 @@ const TESTS: &str = "#!/bin/sh\n\
 
 /// A project, a server, and workers.
 struct Scene {
-    // Workers end before the server does.
+    // Dropped first, because workers must end before the server.
     workers: Vec<Child>,
     server: Server,
     directory: TempDir,
     program: String,
-    /// Variables of every command.
+    /// Environment variables of every command.
     environment: Vec<(&'static str, &'static str)>,
 }
 
-/// A search of some seconds in a debug build, with `--keep-going`.
+/// A search that takes some seconds in a debug build, with `--keep-going`.
 const LONG: &str = "counter --set tasks=4 --set increments=3 --reduction none --keep-going";
 
-/// Shorter, and with a bug.
+/// A shorter search, of a program with a bug.
 const BUGGY: &str = "balance --reduction none --keep-going";
 
 /// Returns the path of a file with a certificate or a key.
@@ -66,7 +66,7 @@ macro_rules! certificate {
     };
 }
 
-/// Arguments of a server that encrypts, and wants certificates of clients.
+/// Arguments of a server that uses TLS and requires certificates of clients.
 const TLS: [&str; 7] = [
     "--tlsverify",
     "--tlscert",
@@ -82,7 +82,7 @@ impl Scene {
         Scene::with(program, "")
     }
 
-    /// With a line of shell that runs before each search.
+    /// Creates a scene in which a line of shell runs before each search.
     fn with(program: &str, before: &str) -> Option<Scene> {
         Some(Scene::on(Server::start()?, program, before))
     }
@@ -166,7 +166,7 @@ impl Scene {
         Ran::of(&mut self.command(&run)).json()
     }
 
-    /// Returns the shares that were run, the whole search as an empty text.
+    /// Returns the shares that were run. The whole search is an empty text.
     fn ran(&self) -> Vec<String> {
         let text = fs::read_to_string(self.path().join("ran")).unwrap_or_default();
         text.lines().map(str::to_owned).collect()
@@ -203,7 +203,7 @@ fn ended(child: Child) -> Ran {
     }
 }
 
-/// Checks that the report of a run is that of one process.
+/// Checks that the report of a run equals that of one process.
 #[track_caller]
 fn is_like_alone(ran: &Ran, alone: &Value) {
     assert_eq!(
@@ -229,7 +229,7 @@ fn is_like_alone(ran: &Ran, alone: &Value) {
 }
 
 #[test]
-fn a_run_is_what_one_process_shows() {
+fn a_run_has_the_report_of_one_process() {
     for (program, workers) in [(BUGGY, 0), (BUGGY, 3), (LONG, 0), (LONG, 3)] {
         let Some(mut scene) = Scene::new(program) else {
             return;
@@ -247,12 +247,12 @@ fn a_run_is_what_one_process_shows() {
         is_like_alone(&ran, &alone);
         let shares = scene.ran();
         match workers {
-            // No worker waits: it is not divided.
+            // No worker is idle, so the search is not divided.
             0 => assert_eq!(shares, [""]),
             _ if program == LONG => assert!(shares.contains(&"8/8".to_owned()), "{shares:?}"),
             _ => {}
         }
-        // Nothing is left.
+        // No run and no item is left in the pool.
         let status = scene.status();
         assert_eq!(
             (&status["runs"], &status["stray"]),
@@ -301,7 +301,7 @@ fn a_server_that_is_killed_keeps_the_run() {
     }
 }
 
-/// A worker that is stopped for longer than the server waits finds its item done by another one.
+/// If a worker is stopped for longer than the server waits, another one explores its item, which counts once.
 #[test]
 fn a_worker_that_comes_back_late_counts_once() {
     let Some(mut scene) = Scene::new(LONG) else { return };
@@ -370,9 +370,9 @@ fn other_code_takes_no_part() {
     assert!(ran.stderr.contains("takes no part in run "), "{}", ran.stderr);
 }
 
-/// A process without a report has no verdict, and is told with the end of its output.
+/// A process without a report leads to no verdict, and the end of its output is shown.
 #[test]
-fn a_process_that_ends_without_a_report_is_told() {
+fn a_process_that_ends_without_a_report_is_reported() {
     let Some(scene) = Scene::with(BUGGY, "echo gone wrong; exit 3") else {
         return;
     };
@@ -387,7 +387,7 @@ fn a_process_that_ends_without_a_report_is_told() {
 }
 
 #[test]
-fn a_test_that_cannot_be_divided_is_told() {
+fn a_test_that_cannot_be_divided_is_reported() {
     let Some(mut scene) = Scene::with(LONG, "test -n \"$INTERMEZZO_PARTITION\" && exit 3") else {
         return;
     };
@@ -395,16 +395,16 @@ fn a_test_that_cannot_be_divided_is_told() {
     let ran = ended(scene.submit(&[]));
     is_like_alone(&ran, &scene.alone());
     assert!(!scene.ran().is_empty());
-    // Whichever of the two took it says so.
+    // The message comes from the one of the two that took the item.
     let log = fs::read_to_string(scene.path().join("worker.log")).unwrap_or_default();
     let said = [ran.stderr, log].concat();
     let says = "queue::works is explored by one worker: its process wrote no report (exit status: 3)";
     assert!(said.contains(says), "{said}");
 }
 
-/// The server knows only clients with a certificate of the authority.
+/// The server accepts only clients with a certificate of the authority.
 #[test]
-fn certificates_are_those_of_the_environment() {
+fn certificates_are_named_by_the_environment() {
     let Some(server) = Server::with(&TLS) else { return };
     let mut scene = Scene::on(server, BUGGY, "");
     let mut status = scene.command(&["pool", "status", "--pool", &scene.address()]);
@@ -425,7 +425,7 @@ fn certificates_are_those_of_the_environment() {
 }
 
 #[test]
-fn what_does_not_go_with_a_pool_is_refused() {
+fn settings_that_do_not_fit_a_pool_are_refused() {
     let Some(scene) = Scene::new(BUGGY) else { return };
     for (flags, says) in [
         (

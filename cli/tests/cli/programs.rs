@@ -1,4 +1,4 @@
-//! `run`: programs of a project, each explored as a whole.
+//! `run`: programs of a project, explored as a whole.
 
 mod sources;
 
@@ -92,7 +92,7 @@ fn failures_of_programs_are_found_and_replayed() {
         );
         assert_eq!(again.json()["coverage"]["as_recorded"], true, "{name}");
     }
-    // Without --json the report is there, and the table.
+    // Without --json, the report and the table are printed.
     let ran = run(&project, &["run", "--bin", "returns_code"]).ends_with(1);
     assert!(
         ran.stdout.contains("\n1 explored program: 0 passed, 1 failed"),
@@ -107,7 +107,7 @@ fn failures_of_programs_are_found_and_replayed() {
     }
 }
 
-/// All failures that `main` returns are at one place, and a baseline tells them apart.
+/// All failures that `main` returns are at one place, but a baseline distinguishes them.
 #[test]
 fn a_baseline_knows_one_failure_of_main_and_not_another() {
     let source =
@@ -125,7 +125,7 @@ fn programs_that_end_well_pass() {
     let project = project("ending", &sources::ENDING.map(|(name, source, _)| (name, source)));
     for (name, _, executions) in sources::ENDING {
         let (_, report) = explored(&project, 0, &["--bin", name]);
-        // Fairness leaves out schedules in which a loop goes on for ever.
+        // Fair scheduling leaves out schedules in which a loop continues for ever.
         let is_whole = report["coverage"]["kind"] == "exhaustive";
         assert!(is_whole || *name == *"leaves_threads", "{name}: {report:#}");
         assert_eq!(report["findings"], serde_json::json!([]), "{name}: {report:#}");
@@ -135,7 +135,7 @@ fn programs_that_end_well_pass() {
             None => assert!(ran > 1, "{name}"),
         }
     }
-    // A panic would end the process of a real one.
+    // A real program would end with this panic.
     run_with(
         &project,
         &["run", "--bin", "catches"],
@@ -144,7 +144,8 @@ fn programs_that_end_well_pass() {
     .ends_with(0);
 }
 
-/// The end of a program is a step like others: what the others can do before it is explored, with every reduction.
+/// The end of a program is a step like others: everything that other threads can do before it is explored, with every
+/// reduction.
 #[test]
 fn other_threads_may_continue_until_a_program_ends() {
     let project = project(
@@ -179,7 +180,7 @@ fn programs_see_their_arguments_and_print_in_replays_only() {
         message.contains(r#"["a b", "--seed", "$HOME", "--nocapture"]"#),
         "{message}"
     );
-    // Its own stderr is not held back.
+    // The program's own stderr is not hidden.
     assert!(ran.stderr.contains("always"), "{}", ran.stderr);
     let hidden = ["by a macro", "by the stream", "to the end"];
     for line in hidden {
@@ -196,7 +197,7 @@ fn programs_see_their_arguments_and_print_in_replays_only() {
     }
 }
 
-/// The command that a reader copies is complete in each form that a finding has, and ends with that finding.
+/// The replay command is complete in each form in which a finding is shown, and replays that finding.
 #[test]
 fn each_form_of_a_finding_has_its_whole_replay() {
     let project = project("copied", &[("needs", sources::NEEDS)]);
@@ -236,7 +237,7 @@ fn each_form_of_a_finding_has_its_whole_replay() {
     }
 }
 
-/// The next run says how to repeat an execution in which the process ended, as that program was run.
+/// If an execution ended the process, the next run shows the command that repeats it, with the program's arguments.
 #[cfg(unix)]
 #[test]
 fn an_execution_that_ended_the_process_is_run_again() {
@@ -300,7 +301,7 @@ fn set_up_and_tear_down_run_around_each_execution() {
         "echo 'it ends' >> log && rm -r data",
     );
     let around = ["--bin", "files", "--set-up", set_up, "--tear-down", tear_down];
-    // It fails only if the directory is there, and empty.
+    // The program finds its bug only if the directory exists and is empty.
     let (ran, report) = explored(&project, 1, &around);
     let message = report["findings"][0]["message"].as_str().unwrap();
     assert!(message.contains("an update is lost"), "{message}");
@@ -336,7 +337,7 @@ fn set_up_and_tear_down_run_around_each_execution() {
             "error: files::main cannot be explored: the set-up command `echo 'no room' >&2; exit 3` failed: exit status: 3\nno room\n",
         ],
     );
-    // After some executions.
+    // The search stops after some executions.
     fs::remove_file(&log).unwrap();
     let third = "echo x >> log && test $(wc -l < log) -lt 3 && mkdir data";
     refused(
@@ -350,7 +351,7 @@ fn set_up_and_tear_down_run_around_each_execution() {
     );
 }
 
-/// The commands run in the directory and with the variables with which the program began, and so does each execution. They
+/// The commands and each execution run in the directory and with the variables with which the program began. The commands
 /// may begin with a dash, leave a process behind, and see none of our variables.
 #[cfg(unix)]
 #[test]
@@ -374,14 +375,14 @@ fn executions_and_their_commands_begin_as_the_program_did() {
     let message = report["findings"][0]["message"].as_str().unwrap();
     assert!(message.contains("src/bin/moves.rs:25:"), "{message}");
     assert!(report["executions"].as_u64() > Some(1), "{report:#}");
-    // What a replay gets is another environment.
+    // A replay is run with another environment.
     fs::remove_file(project.join("variables")).unwrap();
     let line = replays(&ran.stderr)[0].to_owned();
     let again = copied(&project, &line, &[("MOVED", "no")]).ends_with(1).json();
     assert_eq!(again["findings"][0]["message"], message);
 }
 
-/// A command that hangs is named after some seconds, and ended at the limit with all processes that it has started.
+/// A command that hangs is named after some seconds. At the limit it is ended with all processes that it has started.
 #[cfg(unix)]
 #[test]
 fn a_command_that_hangs_is_ended() {
@@ -400,7 +401,7 @@ fn a_command_that_hangs_is_ended() {
             "intermezzo: files::main: the set-up command `mkdir data; ",
             "` is still running, and will be ended after 5.5 seconds\n",
             "error: files::main cannot be explored: the set-up command `mkdir data; ",
-            "` was ended, because it ran for longer than 5.5 seconds: let it start what stays in the background (`SERVER &`), or \
+            "` was ended, because it ran for longer than 5.5 seconds: start long-running processes in the background (`SERVER &`), or \
              give it more time by `--command-limit`\nit waits\n",
         ],
     );
@@ -444,7 +445,7 @@ fn a_program_that_uses_intermezzo_is_refused() {
 }
 
 #[test]
-fn programs_are_chosen_as_cargo_does() {
+fn programs_are_chosen_as_by_cargo() {
     let several = project("several", &[("one", "fn main() {}\n"), ("two", "fn main() {\n")]);
     run(&several, &["run"]).refused(&[
         "available binaries: one, two",
@@ -486,9 +487,9 @@ fn data_races_of_programs_are_found() {
     replayed(&project, &ran).ends_with(1);
 }
 
-/// The compiler's errors are those of the program, also about its `main`.
+/// The compiler's errors are about the program as it is, even those about its `main`.
 #[test]
-fn errors_of_the_compiler_are_those_of_the_program() {
+fn compiler_errors_are_about_the_users_program() {
     let project = project(
         "uncompiled",
         &sources::UNCOMPILED.map(|(name, source, _)| (name, source)),
@@ -507,9 +508,9 @@ fn errors_of_the_compiler_are_those_of_the_program() {
     }
 }
 
-/// Cargo refuses a flag before the overlays are built, which takes minutes.
+/// cargo refuses a wrong flag before the overlays are built, which takes minutes.
 #[test]
-fn a_wrong_flag_is_told_first() {
+fn a_wrong_flag_is_refused_first() {
     let project = project("mistaken", &[("one", "fn main() {}\n")]);
     let cache = tempfile::tempdir().unwrap();
     let variables = [("INTERMEZZO_CACHE", cache.path().to_str().unwrap())];
@@ -523,14 +524,14 @@ fn a_wrong_flag_is_told_first() {
         );
         assert!(!stderr.contains("building intermezzo"), "{stderr}");
         assert!(
-            stderr.contains("see above what cargo says of `cargo "),
+            stderr.contains("see cargo's messages above for `cargo "),
             "{stderr}"
         );
     }
 }
 
-/// The verdict of a report, and the places in the library that its findings name. Findings of one place are one, with the
-/// message of the execution that came first.
+/// Returns the verdict of a report, and the places in the library that its findings name. Findings at one place are one,
+/// with the message of the execution that came first.
 fn facts(report: &Value) -> (Value, BTreeSet<String>) {
     let findings = report["findings"].as_array().unwrap().iter();
     let words = findings.flat_map(|finding| finding["message"].as_str().unwrap().split(' '));

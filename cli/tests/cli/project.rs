@@ -41,7 +41,7 @@ mod tests {
 }
 "#;
 
-/// A crate of another name, with a test of a name that the library's has too.
+/// A test target that has a test with the same name as one of the library's.
 const SUITE: &str = r#"
 mod tests {
     #[intermezzo::test]
@@ -98,7 +98,7 @@ fn a_projects_tests_are_explored_and_replayed() {
     crate::crash::crashes_leave_what_findings_leave(&run, project);
     crate::weak_memory::what_only_weak_memory_shows_is_a_finding(&run, project);
     crate::new_user::bugs_are_found_with_nothing_set(project);
-    changes_and_mistakes_are_told(&run, project, &found);
+    changes_and_mistakes_are_reported(&run, project, &found);
 }
 
 fn searches_are_compared(run: &dyn Fn(&[&str]) -> Ran) {
@@ -131,7 +131,7 @@ fn searches_are_compared(run: &dyn Fn(&[&str]) -> Ran) {
             ("throw_away::tests::no_update_is_lost", "random", 2, 0),
         ]
     );
-    tune(&["--test", "no_such"]).refused(&["no test target named `no_such`", "see above what cargo says"]);
+    tune(&["--test", "no_such"]).refused(&["no test target named `no_such`", "see cargo's messages above"]);
     tune(&["--lib", "twice_two"]).refused(&["nothing was explored"]);
 }
 
@@ -144,13 +144,13 @@ fn tests_are_explored(run: &dyn Fn(&[&str]) -> Ran) -> Value {
         (&json["verdict"], &json["cargo_test"]),
         (&"fail".into(), &"failed".into())
     );
-    // The test binary is called as `cargo intermezzo`, without the word that cargo adds.
+    // The arguments do not have the word `intermezzo`, which cargo adds.
     assert_eq!(
         json["arguments"],
         serde_json::json!(["test", "--json", "--reports", "out/reports"])
     );
     let (started, ended) = (json["started"].as_str().unwrap(), json["ended"].as_str().unwrap());
-    // Such times are in the order of their texts.
+    // Times in this format can be compared as texts.
     assert!(
         started.len() == 20 && started <= ended && ended.ends_with('Z'),
         "{started} {ended}"
@@ -164,7 +164,7 @@ fn tests_are_explored(run: &dyn Fn(&[&str]) -> Ran) -> Value {
     json["reports"][1].clone()
 }
 
-/// Tries both orders of the places that contend, of the library's failing test.
+/// Tries both orders of the contending places in the library's failing test.
 fn pairs_are_tried(run: &dyn Fn(&[&str]) -> Ran) {
     let arguments = [
         "breakpoints",
@@ -222,7 +222,7 @@ fn flags_reach_the_tests(run: &dyn Fn(&[&str]) -> Ran) {
     assert!(ran.stderr.contains("nothing was explored"), "{}", ran.stderr);
 }
 
-/// The layers: the file, the attribute, the file's section, the environment.
+/// Settings have layers: the file, the attribute, the file's section, and the environment.
 fn settings_come_in_layers(run: &dyn Fn(&[&str]) -> Ran, project: &Path) {
     const FILE: &str = "intermezzo.toml";
     write(
@@ -242,7 +242,7 @@ throw_away::tests::no_update_is_lost
   seed         3  intermezzo.toml:2
 ";
     assert!(ran.stdout.ends_with(expected), "{}", ran.stdout);
-    let unused = "intermezzo.toml:6: [test.\"nothing\"] is about no test that was asked";
+    let unused = "intermezzo.toml:6: [test.\"nothing\"] applies to none of the tests that were asked";
     assert!(ran.stderr.contains(unused), "{}", ran.stderr);
     let json = run(&["config", "--json", "--lib", "no_update"])
         .ends_with(0)
@@ -291,7 +291,7 @@ throw_away::tests::no_update_is_lost
     fs::remove_file(project.join(FILE)).unwrap();
 }
 
-/// Each test has a file of its own, in a directory that is found from wherever the tests are run.
+/// Each test's search is saved in a file of its own. The directory does not depend on the one in which the tests run.
 fn searches_are_kept(run: &dyn Fn(&[&str]) -> Ran, project: &Path) {
     let kept = || {
         let ran = run(&[
@@ -373,7 +373,7 @@ fn quiet_is_quiet(run: &dyn Fn(&[&str]) -> Ran, found: &Value) {
     assert_eq!(ran.stderr, "");
 }
 
-/// Arguments after the second `--` are for the tests.
+/// Arguments after the second `--` are passed to the tests.
 fn arguments_reach_the_tests(run: &dyn Fn(&[&str]) -> Ran) {
     let ran = run(&["test", "--json", "--", "--", "--skip", "an_update_is_lost"]).ends_with(0);
     assert_eq!(
@@ -406,8 +406,8 @@ fn findings_are_shown(run: &dyn Fn(&[&str]) -> Ran, project: &Path, found: &Valu
     assert_eq!(of_run, shown(&["replay", &token(found)]));
 }
 
-fn changes_and_mistakes_are_told(run: &dyn Fn(&[&str]) -> Ran, project: &Path, found: &Value) {
-    // Whether it can be set depends on the tests' own settings.
+fn changes_and_mistakes_are_reported(run: &dyn Fn(&[&str]) -> Ran, project: &Path, found: &Value) {
+    // The test's own settings decide if this setting is possible.
     let ran = run(&["test", "--seed", "0/7", "--lib"]).ends_with(2);
     for told in [
         "2 explored tests cannot be run",

@@ -36,7 +36,7 @@ const KNOWN: [(&str, &str, &str); 10] = [
 /// The bounds of each test.
 const BOUNDS: [&str; 4] = ["--executions", "10000", "--time", "10"];
 
-/// The module of the known bug that takes memory that is used again, and the flags of its runs, which are longer.
+/// The module of the known bug that only occurs if freed memory is reused, and the flags of its runs, which are longer.
 const REUSING: &str = "arc_swap";
 const REUSE: [&str; 7] = [
     "--races",
@@ -160,7 +160,7 @@ fn published_crates_are_explored() {
     let directory = root().join("tests/crates");
     let reports = explored(&directory, &[], 1);
     let known = format!("known_bugs::{REUSING}");
-    // The first report of a test counts.
+    // If a test has several reports, the first counts.
     let mut newer = explored(&directory, &[&REUSE[..], &[&known]].concat(), 0);
     newer.extend(explored(&directory, &["--races", "known_bugs"], 1));
     let now = versions(&directory);

@@ -4,7 +4,7 @@ use crate::unmodified::{project_of, report, run_with};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// The library: the other files begin with a line of their own, which cannot be in the middle.
+/// The library. The first line of the later files is commented out: an inner doc comment must be at the beginning.
 const LIBRARY: &str = concat!(
     include_str!("races/racy.rs"),
     "// ",
@@ -82,7 +82,7 @@ fn data_races_are_found_and_nothing_else() {
             assert_eq!(report["verdict"], "pass", "{test} at {level}: {report:#}");
             let coverage = &report["coverage"]["kind"];
             assert_eq!(coverage, "exhaustive", "{test} at {level}: {report:#}");
-            // What the system orders is unknown to the model.
+            // The model does not know the order that a barrier of the system gives.
             let barriers = test.ends_with("the_system_orders_threads");
             let left_out = report["limits"]
                 .as_array()
@@ -123,10 +123,10 @@ fn data_races_are_found_and_nothing_else() {
     }
 }
 
-/// Other orders of the counts of references than that of one execution: as schedule points, and at random.
+/// Operations on reference counts are explored in other orders, too: as schedule points, and at random.
 #[test]
 #[cfg_attr(not(target_os = "linux"), ignore = "memory is watched on Linux")]
-fn counts_of_references_order_what_they_guard() {
+fn reference_counts_order_accesses() {
     let project = project_of("counts", "", LIBRARY);
     let explored = |name: &str, more: &[&str]| {
         let arguments = [more, &["--lib", "--", "--exact", name][..]].concat();
@@ -185,7 +185,7 @@ fn upgraded() {
 
 #[test]
 #[cfg_attr(not(target_os = "linux"), ignore = "counts are seen on Linux")]
-fn what_reference_counts_decide_is_found_or_listed_as_unexplored() {
+fn results_that_depend_on_reference_counts_are_found_or_a_limit() {
     let project = project_of("decided", "", DECIDED_BY_COUNTS);
     let reports = |more: &[&str], status: i32| {
         let all = [&["test", "--unmodified", "--json"], more].concat();
@@ -235,7 +235,8 @@ fn cloned() {
     assert!(notes.contains("`arc_counts=0` in the `environment`"), "{notes}");
 }
 
-/// Monitors do not hear of the executions that minimise a failure of the test itself. The counts are events of these, too.
+/// Monitors do not observe the executions that minimise a failure of the test itself. Operations on counts are events in
+/// these, too.
 #[test]
 #[cfg_attr(not(target_os = "linux"), ignore = "memory is watched on Linux")]
 fn a_replay_has_the_events_of_the_finding() {
@@ -270,12 +271,12 @@ fn found() {
 }
 
 #[test]
-fn races_are_asked_for_in_unmodified_code_only() {
+fn races_needs_unmodified() {
     let project = project_of("modified", "", "");
     run_with(&project, &["test", "--races"], &[]).refused(&["--unmodified"]);
 }
 
-/// Loops that wait until other handles of an `Arc` are dropped. Some change the counts in each round.
+/// Loops that wait until the other handles of an `Arc` are dropped. Some change the counts in each round.
 const WAITS_FOR_COUNTS: &str = "
 use std::hint::spin_loop;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Queues and deques of crates.io, unchanged and explored by `test --unmodified`, under refinement.
+//! Refinement tests of unchanged queues and deques from crates.io, explored by `test --unmodified`.
 #![allow(clippy::print_stderr, reason = "the figures are for who runs it")]
 
 use crate::registry::root;
@@ -17,17 +17,17 @@ concurrent-queue = "=2.5.0"
 
 /// The expected result of a subject.
 enum Expected {
-    /// It equals the object it is compared with, in every execution of every scenario.
+    /// It refines its specification in every execution of every scenario.
     Pass,
-    /// It does, within the bounds of the search.
+    /// It does so within the bounds of the search.
     Bounded(&'static str),
-    /// It does not: a finding of this kind, with these words in the report.
+    /// It does not: there is a finding of this kind, with these words in the report.
     Finding(&'static str, &'static str),
 }
 
 use Expected::{Bounded, Finding, Pass};
 
-/// Schedules of yielding loops that are left out, besides the bound.
+/// The reason for schedules that fair scheduling leaves out, in addition to the bound.
 const FAIRNESS: &str = "fair scheduling left out";
 
 const PREEMPTIONS: &str = "every execution with at most 2 preemptions";
@@ -44,12 +44,12 @@ const EXPECTED: &[(&str, Expected)] = &[
     ("ArrayQueue itself", Pass),
     ("ArrayQueue model", Pass),
     ("ArrayQueue model bounded", Bounded(PREEMPTIONS)),
-    // While a value is forced into a full queue, the queue appears to have one value less.
+    // While a value is forced into a full queue, the queue appears to have one value fewer.
     ("ArrayQueue len", Finding("refinement", "len() = 1")),
     ("ArrayQueue is_empty", Pass),
     ("ArrayQueue is_full", Finding("refinement", "is_full() = false")),
     ("ArrayQueue weak", Bounded(PREEMPTIONS)),
-    // While one task takes the value out, another learns first that there is none, and then that there is no room.
+    // While one task pops the value, another one first finds the queue empty, and then full.
     (
         "ConcurrentQueue single itself",
         Finding("refinement", "Err(Full("),
@@ -62,7 +62,7 @@ const EXPECTED: &[(&str, Expected)] = &[
     ("ConcurrentQueue bounded weak", Bounded(PREEMPTIONS)),
     ("ConcurrentQueue bounded len", Pass),
     ("ConcurrentQueue bounded force_push", Pass),
-    // The write of `close` is overwritten: it has reported that it closed the queue, and the queue is open.
+    // The write of `close` is overwritten: `close` reported that it closed the queue, but the queue is open.
     (
         "ConcurrentQueue bounded force_push and close",
         Finding("refinement", "close() = true"),
@@ -87,13 +87,13 @@ const EXPECTED: &[(&str, Expected)] = &[
     ),
     ("Worker lifo steal_batch", Pass),
     ("Injector itself", Pass),
-    // Its execution is short: the task is parked, and no limit is reached.
+    // The execution is short, because the task is parked before it reaches a limit.
     ("Backoff for ever", Finding("livelock", "no task can continue")),
     ("mistake: force_push in two", Finding("refinement", "force_push")),
     ("mistake: pop after a look", Finding("panic", "pop()")),
 ];
 
-/// Returns the error in the result of a subject, if there is one.
+/// Returns the difference between the result of a subject and the expected one, if there is one.
 fn wrong(result: &Value, expected: &Expected) -> Option<&'static str> {
     let short: Vec<&str> = result["short"]
         .as_array()?
@@ -115,7 +115,7 @@ fn wrong(result: &Value, expected: &Expected) -> Option<&'static str> {
     }
 }
 
-/// Has these subjects explored, and checks what is found.
+/// Explores these subjects, and checks the results.
 fn explored(name: &str, subjects: &[&(&str, Expected)], variables: &[(&str, &str)]) {
     let dependencies = format!(
         "[dev-dependencies]\nintermezzo = {{ path = {:?}, features = [\"explore\"] }}\nserde_json = \"1\"\n{CRATES}",
@@ -164,7 +164,7 @@ fn explored(name: &str, subjects: &[&(&str, Expected)], variables: &[(&str, &str
     }
 }
 
-/// The subjects that take more than 15,000 executions, but for one of the deques.
+/// The subjects that take more than 15,000 executions, except for one of the deques.
 const LONG: [&str; 11] = [
     "SegQueue model bounded",
     "SegQueue weak",
@@ -180,7 +180,7 @@ const LONG: [&str; 11] = [
 ];
 
 #[test]
-fn queues_and_deques_are_what_they_say() {
+fn queues_and_deques_have_the_expected_results() {
     let is_long = |subject: &&(&str, Expected)| LONG.contains(&subject.0);
     let (long, short): (Vec<_>, Vec<_>) = EXPECTED.iter().partition(is_long);
     assert_eq!(long.len(), LONG.len());
@@ -189,7 +189,7 @@ fn queues_and_deques_are_what_they_say() {
 
 #[test]
 #[ignore = "it takes minutes: it builds the layer over std with optimisation, and runs a million executions"]
-fn all_queues_and_deques_are_what_they_say() {
+fn all_queues_and_deques_have_the_expected_results() {
     let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("optimised-overlays");
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("optimised-target");
     let subjects: Vec<_> = EXPECTED.iter().collect();

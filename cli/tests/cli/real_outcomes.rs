@@ -1,4 +1,4 @@
-//! Searches of random programs on std's types find each outcome that real threads show.
+//! Searches of random programs with std's types find each outcome that real threads show.
 //!
 //! `REAL_OUTCOMES=1000` runs 1,000 programs instead of 100, and `REAL_OUTCOMES_FROM=500` begins with seed 500.
 
@@ -10,7 +10,7 @@ use std::{env, fs};
 const PROGRAMS: &str = include_str!("real_outcomes/programs.rs");
 const RUNS: &str = include_str!("real_outcomes/runs.rs");
 
-/// The runs of each program, and the most outcomes of each that are looked for.
+/// The number of runs of each program, and the greatest number of its outcomes that are searched for.
 const RUNS_OF_EACH: u64 = 300;
 const OUTCOMES_MAX: u64 = 3;
 
@@ -18,7 +18,7 @@ fn number(variable: &str, otherwise: u64) -> u64 {
     env::var(variable).map_or(otherwise, |number| number.parse().unwrap())
 }
 
-/// Makes a project of these programs, and has it write a test for each outcome that real threads show.
+/// Makes a project of these programs, and runs it to write a test for each outcome that real threads show.
 fn write_tests(project: &Path, from: u64, to: u64) {
     for (file, text) in [("src/bin/runs.rs", RUNS), ("tests/found.rs", "")] {
         let path = project.join(file);
@@ -46,7 +46,7 @@ fn outcomes_of_real_threads_are_found() {
     let to = from + number("REAL_OUTCOMES", 100);
     let project = project_of("real_outcomes", "", PROGRAMS);
     write_tests(&project, from, to);
-    // On real threads, a wait with a limit may end early.
+    // With real threads, a wait with a time limit may end early.
     let arguments = [
         "test",
         "--unmodified",

@@ -1,4 +1,4 @@
-//! `test --unmodified`: code that was written for a real scheduler and a real system, and tests that use intermezzo over
+//! `test --unmodified`: code that was written for a real scheduler and a real system, and tests that use intermezzo with
 //! code that does not.
 
 use super::unmodified::{project_of, replays, report, run};
@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::fs;
 use std::path::Path;
 
-/// Waits in all ways in which no task yields, statics that are no look-alikes, and locks that call the system.
+/// Waiting loops that do not yield, statics without look-alikes, and locks that call the system.
 const WAITS: &str = r#"
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering::*};
@@ -131,7 +131,7 @@ impl Lock {
             futex(&self.0, libc::FUTEX_WAIT, 2);
         }
     }
-    /// A lock that is not told that others wait wakes none.
+    /// Unlocks. If it `forgets` that others wait, it wakes none.
     fn unlock(&self, forgets: bool) {
         if self.0.swap(0, SeqCst) == 2 && !forgets {
             futex(&self.0, libc::FUTEX_WAKE, 1);
@@ -209,7 +209,7 @@ fn shown_test() -> String {
     code.split_once("```").unwrap().0.to_owned()
 }
 
-/// Tests that say themselves what is explored, of code that knows nothing of it. The guide's comes before them.
+/// Tests that use intermezzo, of code that does not. The guide's test comes before them.
 const USERS: &str = r#"
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -264,7 +264,7 @@ fn a_plain_test_runs_once() {
 "#;
 
 #[test]
-fn tests_that_use_intermezzo_explore_what_they_depend_on() {
+fn tests_that_use_intermezzo_explore_their_dependencies() {
     let root = fs::canonicalize(Path::new(env!("CARGO_MANIFEST_DIR")).join("..")).unwrap();
     let dependencies = format!(
         "[dev-dependencies]\nintermezzo = {{ path = {root:?}, features = [\"explore\"] }}\ncrossbeam-queue = \"0.3\"\n"
@@ -293,7 +293,7 @@ fn tests_that_use_intermezzo_explore_what_they_depend_on() {
     for comparison in comparisons {
         let executions = comparison["executions"].as_u64().unwrap();
         let scenarios = comparison["scenarios"].as_u64().unwrap();
-        // Operations one at a time come on top.
+        // The executions with one operation at a time are in addition to these.
         assert!(executions <= 1_000 * scenarios, "{comparison:#}");
     }
     for test in [

@@ -1,4 +1,4 @@
-//! The messages about tests that cannot be run with their settings: the test is a stand-in.
+//! The messages about tests that cannot be run with their settings. A stand-in takes the place of the test.
 
 use crate::{Ran, command, stand_in};
 use std::fs;
@@ -16,7 +16,7 @@ fn run(arguments: &[&str]) -> Ran {
 }
 
 #[test]
-fn the_reason_is_told() {
+fn the_reason_is_reported() {
     for arguments in [&["test"][..], &["test", "--json"], &["breakpoints", "tests"]] {
         let ran = run(arguments).ends_with(2);
         assert!(

@@ -1,4 +1,4 @@
-//! Packages of the registry, and their tests, which are run under another tool and here, for comparison.
+//! Packages of the registry, whose tests are run under another tool and with intermezzo, for comparison.
 
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -7,14 +7,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The seconds of the processor after which a test is ended. Where the machine does other work, a limit by the clock
-/// would end tests that are as fast as before.
+/// The processor time in seconds after which a test is ended. On a busy machine, a limit of elapsed time would end tests
+/// that have not become slower.
 const LIMIT: u32 = 20;
 
-/// The seconds of the clock after which a test is ended that does not use the processor.
+/// The time in seconds after which a test is ended that waits without using the processor.
 const CLOCK_LIMIT: u32 = 120;
 
-/// The command that runs a test: with a limit of time, and the processor time of its children at the end.
+/// The command that runs a test with limits, and prints the processor time of its children at the end.
 const TIMED: &str = r#"ulimit -t "$1"; shift; timeout -k 1 "$@" 2>&1; status=$?; times; exit $status"#;
 
 /// Returns the root of the workspace.
@@ -82,7 +82,7 @@ pub(crate) fn copy(from: &Path, to: &Path, left_out: &[&str]) {
         if entry.file_type().unwrap().is_dir() {
             copy(&entry.path(), &to, left_out);
         } else {
-            // Not `fs::copy`: the registry's files cannot be written.
+            // Not `fs::copy`, because it copies permissions, and the registry's files are read-only.
             fs::write(to, fs::read(entry.path()).unwrap()).unwrap();
         }
     }
@@ -103,7 +103,7 @@ impl Ended {
     }
 }
 
-/// Returns the seconds of the processor that the shell's `times` tells of its children.
+/// Returns the processor time in seconds that the shell's `times` prints for its children.
 fn seconds(said: &str) -> f64 {
     let part = |part: &str| -> Option<f64> {
         let (minutes, seconds) = part.strip_suffix('s')?.split_once('m')?;
@@ -206,9 +206,9 @@ pub(crate) fn run(
     ended
 }
 
-/// The totals of two runs of a suite: under another tool and here.
+/// The totals of two runs of a suite: under another tool and with intermezzo.
 pub(crate) struct Totals {
-    /// The tests that pass under the other tool, and not here.
+    /// The tests that pass under the other tool and not with intermezzo.
     pub(crate) not_here: Vec<String>,
     cells: String,
 }
@@ -265,8 +265,8 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    /// Adds a suite that was run under another tool and here. `cells` are those of a test's end. Returns the tests that
-    /// pass under the other tool, and not here.
+    /// Adds a suite that was run under another tool and with intermezzo. `cells` returns the cells of a test's end.
+    /// Returns the tests that pass under the other tool and not with intermezzo.
     #[expect(clippy::print_stderr, reason = "suites take long")]
     pub(crate) fn add(
         &mut self,
@@ -285,7 +285,7 @@ impl Rows {
     }
 }
 
-/// Writes a page: its beginning, which is written by hand in a file, the totals, and the rows of the tests.
+/// Writes a page: its beginning, which is a file written by hand, the totals, and the rows of the tests.
 pub(crate) fn write_page(page: &str, beginning: &str, totals: [&str; 2], rows: [&str; 2]) {
     let beginning = fs::read_to_string(root().join(beginning)).unwrap();
     let text = [&[beginning.as_str()][..], &totals, &["\n## Each test\n\n"], &rows];

@@ -8,13 +8,13 @@ use std::fs;
 
 const BROKEN: [&str; 3] = ["corpus", "run", "work_stealing_queue"];
 
-/// Returns a report's first finding, in its bytes.
+/// Returns the JSON text of a report's first finding.
 fn finding(report: &Value) -> String {
     serde_json::to_string_pretty(&report["findings"][0]).unwrap()
 }
 
 #[test]
-fn a_finding_shows_again_byte_for_byte() {
+fn a_replayed_finding_is_the_same_byte_for_byte() {
     let found = json(1, &BROKEN);
     let schedule = Schedule::parse(&token(&found)).unwrap();
 
@@ -25,7 +25,7 @@ fn a_finding_shows_again_byte_for_byte() {
     assert_eq!(replayed["coverage"]["as_recorded"], true);
 
     let (program, arguments) = parse_full_name(&schedule.program).unwrap();
-    // One place for the search and its replays: a finding's first event names where it was begun.
+    // The search and its replays begin at the same place, which a finding's first event names.
     let explored = |replay: Option<&Schedule>| {
         let explorer = program.explorer(program.settings(), &arguments);
         let explorer = match replay {
@@ -73,7 +73,7 @@ fn parameters_and_limits_are_replayed() {
     assert_eq!(replayed["program"], "corpus::counter,tasks=2,increments=3");
 }
 
-/// Returns the schedule with another program's name.
+/// Returns the token of a report's schedule, with another program's name.
 fn renamed(report: &Value, program: &str) -> String {
     let schedule = Schedule::parse(&token(report)).unwrap();
     Schedule {
@@ -99,10 +99,10 @@ fn schedules_of_unknown_programs_are_refused() {
         ("corpus::conter", "did you mean `counter`"),
         ("corpus::counter,task=1", "counter has no parameter `task`"),
         ("corpus::counter,tasks=3", "the schedule is of program"),
-        ("counter", "names no test"),
+        ("counter", "is not the name of a test"),
         (
             "nowhere::tests::push",
-            "no crate of the project here is named \"nowhere\"",
+            "in the crate \"nowhere\", and the project here has none of that name",
         ),
     ] {
         run(&["replay", &renamed(&found, program)]).refused(&[says]);

@@ -1,4 +1,4 @@
-//! `--environment address_reuse=1` in unmodified code: what only goes wrong if freed memory is used again.
+//! `--environment address_reuse=1` in unmodified code: bugs that only occur if freed memory is used again.
 
 use crate::Ran;
 use crate::unmodified::{project_of, replays, report, run};
@@ -40,7 +40,7 @@ fn aba_is_found_with_memory_that_is_used_again() {
 fn accesses_before_a_free_do_not_race_with_those_after_it() {
     let project = project_of("reuse_watched", "", include_str!("reuse/lib.rs"));
     let watched = ["--races", "watched"];
-    // A free is an access, so a stale pointer is seen without that, too.
+    // A free is an access, so a stale pointer is found without address reuse, too.
     for reuse in [&[][..], &REUSE] {
         let all = explored(&project, 1, &[reuse, &watched].concat()).json();
         let passed = report(&all, "reuse_watched::watched::memory_goes_from_thread_to_thread");

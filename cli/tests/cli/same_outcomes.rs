@@ -1,4 +1,4 @@
-//! Random programs on std's types have the same outcomes unmodified and with the look-alikes, under weak memory.
+//! Random programs with std's types have the same outcomes unmodified and with the look-alikes, under weak memory.
 //!
 //! `SAME_OUTCOMES=5000` explores 5,000 programs instead of 300, and `SAME_OUTCOMES_FROM=1000` begins with seed 1000.
 
@@ -13,7 +13,8 @@ use std::path::Path;
 
 const PROGRAMS: &str = include_str!("same_outcomes/programs.rs");
 
-/// All outcomes: the counts of `Arc` are schedule points, and so no order of theirs is left out.
+/// Settings that find all outcomes. Operations on the counts of `Arc` are schedule points, so no order of theirs is left
+/// out.
 const SETTINGS: [(&str, &str); 5] = [
     ("INTERMEZZO_STRATEGY", "dfs"),
     ("INTERMEZZO_REDUCTION", "dpor"),

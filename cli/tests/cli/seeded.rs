@@ -1,4 +1,4 @@
-//! Bugs in ordinary code. `cargo intermezzo test` finds each with no setting but the table `[command]` of the project's
+//! Bugs in ordinary code. `cargo intermezzo test` finds each with no settings except the table `[command]` of the project's
 //! `intermezzo.toml`. The same code without the bugs passes.
 
 use crate::throw_away;
@@ -7,7 +7,7 @@ use std::path::Path;
 
 const LIBRARY: &str = include_str!("seeded/bugs.rs");
 
-/// The bugs, and the kind of finding that shows each.
+/// The bugs, each with the kind of its finding.
 const BUGS: [(&str, &str); 12] = [
     ("lost_update", "assertion"),
     ("check_then_act", "assertion"),
@@ -20,7 +20,7 @@ const BUGS: [(&str, &str); 12] = [
     ("leak", "leak"),
     ("leak_of_a_cycle", "leak"),
     ("relaxed_message", "assertion"),
-    ("wishes_that_nobody_sees", "panic"),
+    ("wishes_that_are_not_seen", "panic"),
 ];
 
 /// Returns the project, or nothing if cargo cannot get parking_lot here.
@@ -33,7 +33,7 @@ fn project() -> Option<std::path::PathBuf> {
     has_its_packages(&project).then_some(project)
 }
 
-/// `true` if cargo has all packages of the project here. If it has not, prints so.
+/// `true` if cargo can get all packages of the project. If not, prints so.
 pub(super) fn has_its_packages(project: &Path) -> bool {
     let fetched = std::process::Command::new(env!("CARGO"))
         .args(["fetch", "--offline"])
@@ -46,7 +46,7 @@ pub(super) fn has_its_packages(project: &Path) -> bool {
     fetched.status.success()
 }
 
-/// Prints the reason why a test that cannot run here is ignored.
+/// Prints the reason why a test cannot run on this machine.
 #[expect(
     clippy::print_stderr,
     reason = "the harness knows no test that is ignored while it runs"
@@ -70,6 +70,6 @@ fn bugs_in_ordinary_code_are_found_and_nothing_else() {
         assert_eq!(fixed["verdict"], "pass", "{bug}: {fixed:#}");
         assert_ne!(fixed["coverage"]["kind"], "sampled", "{bug}: {fixed:#}");
     }
-    // Without the file's settings it is no test of ours.
+    // Without the settings in the file, no test is explored.
     run(&project, &["test", "--unmodified=false"]).ends_with(3);
 }

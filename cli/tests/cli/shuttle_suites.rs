@@ -25,7 +25,7 @@ const HEADING: &str = "\
 const SHUTTLE: &str = "0.9.10";
 const SALSA: &str = "0.28.5";
 
-/// The dependencies of the tests of shuttle, besides shuttle.
+/// The dependencies of shuttle's tests, except shuttle itself.
 const DEPENDENCIES: &str = r#"
 futures = "0.3.15"
 pin-project = "1.1.3"
@@ -41,17 +41,18 @@ tracing-subscriber = { version = "0.3.9", features = ["env-filter"] }
 trybuild = "1.0"
 "#;
 
-/// The crate of shuttle's that its own tests name.
+/// A crate of shuttle's that its tests name.
 const ENGINE: &str = "shuttle-engine = \"0.1\"\n";
 
-/// Tests of shuttle that do not compile here, which would keep all others from being built: the file, the first line of
-/// each, and its last. They name `shuttle_engine`, the literal of `LocalKey`, or a thread-local with `'_` in its type.
+/// Tests of shuttle that do not compile with the drop-in, and would prevent the others from being built: the file, the
+/// first line of each, and its last. They name `shuttle_engine`, the literal of `LocalKey`, or a thread-local with `'_`
+/// in its type.
 const NOT_BUILT: [(&str, &str, &str); 2] = [
     ("basic/thread.rs", "    fn destroyed_last_key() {", "\n    }\n"),
     ("basic/thread.rs", "    fn regression_86() {", "\n    }\n"),
 ];
 
-/// Returns the table that puts the drop-in in the place of shuttle.
+/// Returns the table of a manifest that replaces shuttle by the drop-in.
 fn patch(is_ours: bool) -> String {
     let shim = root().join("shims/shuttle");
     match is_ours {
@@ -88,7 +89,7 @@ fn project_of_shuttle(sources: &Path, project: &Path, is_ours: bool) {
             let attribute = text[..at].rfind("#[test]").unwrap();
             let length = text[at..].find(end).unwrap() + end.len();
             let mut before: Vec<&str> = text[..attribute].lines().collect();
-            // The line of the attribute, and what documents the test.
+            // Removes the line of the attribute, and the test's documentation.
             before.pop();
             while before
                 .last()
@@ -103,14 +104,14 @@ fn project_of_shuttle(sources: &Path, project: &Path, is_ours: bool) {
 
 /// Makes a copy of salsa.
 fn project_of_salsa(sources: &Path, project: &Path, is_ours: bool) {
-    // The lock file of the package names the dependencies that it was published with; and any compiler will do.
+    // Without the lock file with which the package was published, and without its choice of a compiler.
     copy(sources, project, &["Cargo.lock", "rust-toolchain.toml"]);
     let mut manifest = fs::read_to_string(sources.join("Cargo.toml")).unwrap();
     write!(manifest, "\n[workspace]\n{}", patch(is_ours)).unwrap();
     fs::write(project.join("Cargo.toml"), manifest).unwrap();
 }
 
-/// Builds a test target, and runs each of its tests. Returns their ends by name; none if it is not built.
+/// Builds a test target, and runs each of its tests. Returns their ends by name; none if the target does not build.
 fn results(project: &Path, target: &Path, arguments: &[&str]) -> BTreeMap<String, Ended> {
     let mut cargo = Command::new("cargo");
     cargo

@@ -8,35 +8,35 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The programs. `STD` stands for the crate that they have threads and locks from.
+/// The programs. `STD` stands for the crate with the threads and locks that they use.
 const PROGRAMS: &str = include_str!("speed/programs.rs");
 
 const TESTS: [&str; 6] = ["messages", "counters", "stack", "queue", "readers", "meetings"];
 
-/// The numbers of executions, whose difference is measured: so the beginning of a run does not count.
+/// The numbers of executions in two runs. Their difference is measured, so that the start of a run does not count.
 const EXECUTIONS: [u64; 2] = [1_000, 6_000];
 
-/// The settings: schedules one after the other, without a reduction and without monitors.
+/// The settings: one schedule after the other, without a reduction and without monitors.
 const SETTINGS: [(&str, &str); 3] = [
     ("INTERMEZZO_STRATEGY", "dfs"),
     ("INTERMEZZO_REDUCTION", "none"),
     ("INTERMEZZO_MONITORS", "none"),
 ];
 
-/// The least part of the look-alikes' speed that unmodified tests have.
+/// The required speed of unmodified tests, as a fraction of the look-alikes' speed.
 const LEAST: f64 = 0.6;
 
-/// A project, and the command's arguments that explore it.
+/// A project, and the arguments of the command that explores it.
 struct Form {
     project: PathBuf,
     arguments: &'static [&'static str],
 }
 
-/// The figures of a test in a form.
+/// The figures of a test in one of the forms.
 struct Figures {
-    /// Instructions in an execution.
+    /// The number of instructions per execution.
     instructions: f64,
-    /// Executions in a second.
+    /// The number of executions per second.
     speed: f64,
     /// The number of executions of the whole search.
     executions: u64,
@@ -66,7 +66,7 @@ impl Form {
         }
     }
 
-    /// Runs the command with more arguments, and returns what it says as JSON.
+    /// Runs the command with more arguments, and returns the reports in its JSON output.
     fn run(&self, more: &[&str]) -> Vec<Value> {
         let all = [self.arguments, &["--json"], more].concat();
         let mut command = crate::command(&self.project, &all);
@@ -122,7 +122,7 @@ impl Form {
 
     /// Returns the figures of each test.
     fn figures(&self) -> Vec<Figures> {
-        // The best of some runs, because other work takes time from a few of them.
+        // The best of several runs, because other work on the machine slows some of them down.
         let runs: Vec<Vec<Value>> = (0..3).map(|_| self.run(&["--executions", "50000"])).collect();
         let of_test = |test: &&str| {
             let is_it = |report: &&Value| {

@@ -1,11 +1,10 @@
-//! A stand-in for cargo where a command reads the files that a project's tests have written: nothing is built.
+//! A stand-in for cargo, for commands that read the files of a project's tests. It builds nothing.
 
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// The file, in the directory of the project, with the text that a test would have written. Nothing is written
-/// without it.
+/// The file, in the project's directory, with the text that a test would have written. Without it, nothing is written.
 pub(crate) const WRITTEN: &str = "written";
 
 /// A test's settings.
@@ -15,17 +14,17 @@ pub(crate) const SETTINGS: &str = "{\"format\":\"intermezzo-settings/2\",\"progr
     {\"setting\":\"seed\",\"value\":\"3\",\"from\":\"config\",\"path\":\"p/intermezzo.toml\",\"line\":2},\n\
     {\"setting\":\"seed\",\"value\":\"4\",\"from\":\"variable\",\"name\":\"INTERMEZZO_SEED\"}]}\n";
 
-/// The script that is run for `cargo test`: a shell takes the word `test` for a file in the current directory. It
-/// knows no `--zebra`.
+/// The script that is run for `cargo test`: `CARGO` is a shell, for which the word `test` is a file in the current
+/// directory. It does not know the flag `--zebra`.
 const SCRIPT: &str = "case \"$*\" in *--zebra*) exit 1;; esac\n\
     test ! -e written || cp written \"${INTERMEZZO_SETTINGS:-$INTERMEZZO_REPORTS}/project-test.json\"\n";
 
-/// Puts it into this directory.
+/// Writes the script into this directory.
 pub(crate) fn install(directory: &Path) {
     fs::write(directory.join("test"), SCRIPT).unwrap();
 }
 
-/// Lets this command, which is run there, take it for cargo.
+/// Makes a command, which is run in that directory, use the stand-in as cargo.
 pub(crate) fn instead_of_cargo(command: &mut Command) {
     command.env("CARGO", "sh");
 }

@@ -19,7 +19,7 @@ use std::path::Path;
 /// The budget of a test.
 const BUDGET: [&str; 4] = ["--executions", "100", "--time", "1"];
 
-/// The crates: the name, the version, and the dev-dependencies that only benches or disabled features need.
+/// The crates: the name, the version, and the dev-dependencies that only benchmarks or disabled features need.
 const SUITES: &[(&str, &str, &[&str])] = &[
     ("async-channel", "2.5.0", &[]),
     ("async-lock", "3.5.0", &[]),
@@ -53,13 +53,13 @@ const SUITES: &[(&str, &str, &[&str])] = &[
     ("triomphe", "0.1.17", &[]),
 ];
 
-/// Files of tests that are left out, because their processes end before a test begins.
+/// Test files that are left out, because their processes end before a test begins.
 const LEFT_OUT: &[(&str, &str)] = &[
     ("bytes", "tests/test_bytes_vec_alloc.rs"),
     ("lazy_static", "tests/ui.rs"),
 ];
 
-/// Files of a package that its tests do not need, or that would change how they are built.
+/// Files of a package that its tests do not need, or that would change their build.
 const LEFT_OUT_OF_COPIES: [&str; 7] = [
     "benches",
     "examples",
@@ -70,7 +70,7 @@ const LEFT_OUT_OF_COPIES: [&str; 7] = [
     "rust-toolchain.toml",
 ];
 
-/// The page; its beginning and the reasons for single outcomes, which are written by hand.
+/// The page. Its beginning and the reasons for single outcomes are in files written by hand.
 const PAGE: &str = "docs/SUITES.md";
 const BEGINNING: &str = "tests/suites/page.md";
 const REASONS: &str = "tests/suites/reasons.txt";
@@ -105,7 +105,7 @@ struct Suite {
     outcomes: Vec<Outcome>,
 }
 
-/// A sentence about tests of a crate: its class, and the reason for their outcome.
+/// The reason for the outcome of tests of a crate, and its class.
 struct Reason {
     krate: String,
     /// The name of the test, or its beginning and a star.
@@ -115,7 +115,7 @@ struct Reason {
 }
 
 impl Reason {
-    /// Returns the reasons of the file: `crate | test | class | reason`, a line each.
+    /// Returns the reasons in the file, whose lines are `crate | test | class | reason`.
     fn read() -> Vec<Reason> {
         let text = fs::read_to_string(root().join(REASONS)).unwrap();
         let lines = text
@@ -296,7 +296,7 @@ struct Sums<'a> {
 }
 
 impl Sums<'_> {
-    /// Returns the share of tests that have a verdict and no false report, of all tests or without those of one crate.
+    /// Returns the share of tests with a verdict and without a false report, among all tests or without those of one crate.
     fn share(&self, without: Option<(usize, usize)>) -> String {
         let (tests, explored) = without.unwrap_or_default();
         let (tests, explored) = (self.tests - tests, self.explored - explored);
@@ -305,7 +305,7 @@ impl Sums<'_> {
     }
 }
 
-/// Returns the rows of a crate: its own, and those of its tests that did not pass.
+/// Returns the row of a crate, and those of its tests that did not pass.
 fn rows<'a>(
     name: &'a str,
     version: &str,
@@ -374,7 +374,7 @@ fn rows<'a>(
     (row, rest)
 }
 
-/// Writes the page of all crates that have been explored, in this run or an earlier one.
+/// Writes the page about all crates that were explored, in this run or an earlier one.
 fn write_page(results: &Path) {
     let reasons = Reason::read();
     let (mut totals, mut others, mut sums) = (String::new(), String::new(), Sums::default());

@@ -1,4 +1,4 @@
-//! `test --unmodified`: tests that wait by calls of the system, and those of tokio with all its features.
+//! `test --unmodified`: tests that wait in system calls, and tests of tokio with all its features.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 
 use super::unmodified::{project_of, replays, report, run, run_with};
@@ -71,7 +71,7 @@ async fn a_connection_never_comes() {
 
 const SYSTEM: &str = include_str!("system_waits/system.rs");
 
-/// Left to itself, rustix calls the system without the C library.
+/// Timers by rustix, which calls the system without the C library unless a switch is set.
 const TIMERS: &str = r#"
 use rustix::event::{EventfdFlags, epoll, eventfd};
 use rustix::fd::{AsRawFd, OwnedFd};
@@ -131,7 +131,7 @@ fn a_timer_repeats() {
     set(&timer, 1, 2);
     thread::sleep(Duration::from_secs(6));
     assert_eq!(count(&timer), 3);
-    // A number that was not read is gone.
+    // The number of expirations that was not read is lost.
     thread::sleep(Duration::from_secs(6));
     let old = set(&timer, 9, 0);
     assert_eq!(old.it_interval, seconds(2));
@@ -199,7 +199,7 @@ fn a_timer_comes_after_what_is_earlier() {
     assert_eq!(timer_or_event(Duration::from_millis(500)), 1);
 }
 
-/// Waits with a limit, by a call that rustix has no function for.
+/// Waits with a limit, by a call for which rustix has no function.
 #[test]
 fn a_limit_in_nanoseconds_is_virtual() {
     let (begun, set) = (Instant::now(), epoll::create(epoll::CreateFlags::CLOEXEC).unwrap());
@@ -211,7 +211,7 @@ fn a_limit_in_nanoseconds_is_virtual() {
     assert!(passed >= Duration::new(100, 5) && passed < Duration::from_secs(101), "{passed:?}");
 }
 
-/// There are more executions than the numbers that descriptors may have here.
+/// There are more executions than possible numbers of descriptors.
 #[test]
 fn events_and_timers_are_left_open() {
     let left = (eventfd(0, EventfdFlags::CLOEXEC).unwrap(), timer());
@@ -237,7 +237,7 @@ fn nothing_comes() {
 
 const AROUND: &str = include_str!("system_waits/around.rs");
 
-/// Downloads the dependencies of a project. Returns `false` if they cannot be had.
+/// Downloads the dependencies of a project. Returns `false` if that fails.
 fn are_there(project: &Path) -> bool {
     let mut cargo = Command::new(env!("CARGO"));
     let fetched = cargo.arg("fetch").current_dir(project).output().unwrap();
@@ -254,13 +254,13 @@ fn explored_with(project: &Path, code: i32) -> Ran {
         "test",
         "--unmodified",
         "--json",
-        // Another process answers in one of the tests, which takes longer on a machine with other work.
+        // In one of the tests another process answers, which takes longer on a busy machine.
         "--hang",
         "8",
         "--executions",
         "2000",
     ];
-    // One after the other: while one of the tests has a child, a wait of another one could be ended by it.
+    // One test at a time, because the end of one test's child process could end another test's wait.
     run_with(project, &arguments, &[("RUST_TEST_THREADS", "1")]).ends_with(code)
 }
 
@@ -401,7 +401,7 @@ fn waits_in_the_system_are_steps() {
         notes.contains("not sound: a wait for what comes from outside the test"),
         "{notes}"
     );
-    // The thread is not waited for in each execution.
+    // Not every execution waits for the thread.
     let left = report(&all, "waits::a_thread_is_left_that_listens");
     assert_eq!(left["coverage"]["kind"], "exhaustive", "{left:#}");
     for (test, call) in [
@@ -414,7 +414,7 @@ fn waits_in_the_system_are_steps() {
     let lost = report(&all, "waits::an_update_is_lost_because_the_pipe_is_written_early");
     replays(&project, &ran, &lost["findings"][0]);
 
-    // Nothing may unwind out of C.
+    // A panic must not unwind out of a C function.
     let unwound = [
         "test",
         "--unmodified",
@@ -431,11 +431,11 @@ fn waits_in_the_system_are_steps() {
     );
     let findings = &unwound.json()["reports"][0]["findings"];
     assert_eq!(findings[0]["kind"], "deadlock", "{findings:#}");
-    // No event has a place before this one, and the test's body has none.
+    // The message has no place, because neither an earlier event nor the test's body has one.
     let message = findings[0]["message"].as_str().unwrap();
     assert_eq!(message, "no task can continue: main waits for atomic 0.1");
 
-    // A pipe orders what comes before a write and after its read.
+    // A pipe orders everything before a write before everything after the read of it.
     let races = ["test", "--unmodified", "--races", "--json", "a_pipe_orders"];
     let raced = run(&project, &races).ends_with(0).json();
     assert_eq!(raced["reports"].as_array().unwrap().len(), 1);

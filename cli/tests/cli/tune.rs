@@ -5,14 +5,14 @@ use crate::{Ran, json, run};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The page that shows a comparison, and the command that it is of.
+/// The page that shows a comparison, and its command.
 const PAGE: &str = "docs/TUNE.md";
 
 fn in_workspace(file: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join(file)
 }
 
-/// Compares a command's output with the text below it on the page. With UPDATE_DOCS=1 the page is updated instead.
+/// Compares a command's output with the text below it on the page. With UPDATE_DOCS=1, the page is updated instead.
 fn shows_what_is_printed(begins: &str, run: impl FnOnce(&[&str]) -> Ran) {
     let path = in_workspace(PAGE);
     let page = fs::read_to_string(&path).unwrap();
@@ -36,7 +36,7 @@ fn shows_what_is_printed(begins: &str, run: impl FnOnce(&[&str]) -> Ran) {
 }
 
 #[test]
-fn the_page_shows_what_its_command_prints() {
+fn the_page_shows_the_output_of_its_command() {
     shows_what_is_printed("tune work_stealing_queue", run);
 }
 
@@ -45,8 +45,8 @@ pub(crate) fn the_page_shows_tests_of_an_ordinary_crate(run: &dyn Fn(&[&str]) ->
     shows_what_is_printed("tune --no-times --test", run);
 }
 
-/// Over the rows of the page the default search takes, in the median, at most twice the executions of the best search
-/// that finds the bug each time, and nowhere ten times as many.
+/// On the programs of the page, the default search takes, in the median, at most twice the executions of the best search
+/// that finds the bug each time, and never ten times as many.
 #[test]
 fn the_default_is_near_the_best_of_every_row() {
     let page = strategies::page();
@@ -99,7 +99,7 @@ const SMALL: &[&str] = &[
 ];
 
 #[test]
-fn an_interrupted_comparison_goes_on() {
+fn an_interrupted_comparison_continues() {
     let whole = run(SMALL).ends_with(0).stdout;
     let directory = tempfile::tempdir().unwrap();
     let out = directory.path().to_str().unwrap();
@@ -108,7 +108,7 @@ fn an_interrupted_comparison_goes_on() {
 
     let file = directory.path().join("results.jsonl");
     let results = fs::read_to_string(&file).unwrap();
-    // Half of the results, and half of a line.
+    // Some of the results, and a part of a line.
     let middle = results.lines().take(8).map(|line| line.len() + 1).sum::<usize>() + 20;
     fs::write(&file, &results[..middle]).unwrap();
     assert_eq!(run(&keeping).ends_with(0).stdout, whole);
@@ -130,7 +130,7 @@ fn an_interrupted_comparison_goes_on() {
 }
 
 #[test]
-fn what_does_not_go_together_is_shown() {
+fn impossible_combinations_are_shown() {
     let text = run(SMALL).ends_with(0).stdout;
     for says in [
         "deadlock01_bad  dfs        dpor       none         1/1 ",
@@ -159,7 +159,7 @@ fn what_does_not_go_together_is_shown() {
     );
 }
 
-/// Random delays are a baseline: they are compared only if they are asked for.
+/// Random delays are only a baseline, and compared only if they are named.
 #[test]
 fn delays_are_compared_if_they_are_named() {
     let named = "random-delays,pct(3),random";
@@ -199,7 +199,7 @@ fn the_usual_searches_are_compared_within_a_time() {
         worth.starts_with("6 executions to the end; the default search: "),
         "{worth}"
     );
-    // The first round decides that: a search that has not ended by then was run no further.
+    // The first round is decisive: a search that did not end in it was not run further.
     assert!(
         cells
             .iter()
@@ -208,7 +208,7 @@ fn the_usual_searches_are_compared_within_a_time() {
     );
 
     let text = run(&["tune", "counter", "--time", "0"]).ends_with(0).stdout;
-    assert!(text.contains("not run: the time was up before"), "{text}");
+    assert!(text.contains("not run: the time was up"), "{text}");
     run(&["tune", "counter", "--time", "1", "--strategies", "dfs"]).refused(&["--time", "--strategies"]);
 }
 
@@ -237,12 +237,12 @@ fn growth_is_shown_and_drawn() {
         assert!(drawing.contains(says), "{says}");
     }
     fs::write(&file, "<svg>mine</svg>").unwrap();
-    run(&growing).refused(&["growth.svg", "no drawing of ours", "--svg"]);
+    run(&growing).refused(&["growth.svg", "was not drawn by `tune`", "--svg"]);
     assert_eq!(fs::read_to_string(&file).unwrap(), "<svg>mine</svg>");
 }
 
 #[test]
-fn what_cannot_be_compared_is_refused() {
+fn impossible_comparisons_are_refused() {
     run(&["tune"]).refused(&["PROGRAM"]);
     run(&["tune", "conter"]).refused(&["\"conter\"", "did you mean `counter`"]);
     run(&["tune", "counter,tasks=0"]).refused(&["tasks=0: give a number from 1 to 300"]);

@@ -1,4 +1,4 @@
-//! `test --unmodified`: ordinary crates, in which nothing is written for intermezzo.
+//! `test --unmodified`: ordinary crates, which do not use intermezzo.
 
 use crate::{Ran, command, throw_away};
 use serde_json::Value;
@@ -163,12 +163,12 @@ mod tests {
         thread::sleep(Duration::from_secs(7200));
         other.join().unwrap();
         let passed = began.elapsed().unwrap();
-        // One task may begin to sleep when the other has woken.
+        // One thread may begin to sleep after the other has woken.
         assert!((7200..10900).contains(&passed.as_secs()), "{passed:?}");
-        // Every execution begins at the same moment, which is the beginning of a year.
+        // Every execution begins at the same time, which is the beginning of a year.
         let since = began.duration_since(UNIX_EPOCH).unwrap();
         assert!((1_767_225_600..1_767_225_700).contains(&since.as_secs()), "{since:?}");
-        // A file has the type of std, and real times.
+        // The times of files have std's type, and are real.
         let changed = std::fs::metadata(env!("CARGO_MANIFEST_DIR")).unwrap().modified().unwrap();
         assert!(changed.max(began) >= changed);
     }
@@ -207,7 +207,7 @@ mod tests {
         assert_eq!(unsafe { gettimeofday(&mut now, null_mut()) }, 0);
         assert!((7200..10900).contains(&(now[0] - began)), "{began} {now:?}");
         assert!((7200..10900).contains(&(up() - up_before)));
-        // What is no time is refused, as ever.
+        // An invalid time is refused, as it is by the C library.
         assert_eq!(unsafe { nanosleep(&[0, -1], null_mut()) }, -1);
     }
 
@@ -217,7 +217,7 @@ mod tests {
         lengths.insert("one".into(), lengths.len());
         let is_empty: fn(&HashMap<String, usize>) -> bool = HashMap::is_empty;
         assert!(!is_empty(&lengths) && lengths["one"] == "0".parse().unwrap());
-        // As sled does.
+        // sled has such code.
         let bytes: &[u8] = b"one";
         let copy: Vec<u8> = bytes.as_ref().into();
         assert_eq!(copy, bytes);
@@ -304,7 +304,7 @@ pub(super) fn run_with(project: &Path, arguments: &[&str], variables: &[(&str, &
     Ran::of(&mut prepared(project, arguments, variables))
 }
 
-/// Returns the command that does so.
+/// Returns the command that runs in that project, with these variables.
 pub(super) fn prepared(project: &Path, arguments: &[&str], variables: &[(&str, &str)]) -> Command {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("unmodified-target");
     let mut command = command(project, arguments);
@@ -315,11 +315,12 @@ pub(super) fn prepared(project: &Path, arguments: &[&str], variables: &[(&str, &
     command
 }
 
-/// The configuration of cargo for the overlays: with little optimisation, which is the fastest in all.
+/// cargo's configuration for the overlays: with little optimisation, which takes the least time for build and tests
+/// together.
 const CONFIGURATION: &str = "[profile.release]\nopt-level = 1\nlto = \"off\"\n";
 
-/// Returns the directory of the overlays. The variables of a project's build do not count for them, but cargo reads the file
-/// above them.
+/// Returns the directory of the overlays. The variables of a project's build do not count for them, but cargo reads the
+/// file above them.
 pub(super) fn overlays() -> PathBuf {
     static WRITTEN: Once = Once::new();
     let overlays = Path::new(env!("CARGO_TARGET_TMPDIR")).join("overlays");
@@ -379,7 +380,7 @@ fn ordinary_tests_are_explored_and_their_failures_replayed() {
             assert_eq!(report["coverage"]["kind"], "exhaustive", "{report:#}");
         }
     }
-    // The same in a process in which a use of an ended execution's memory crashes.
+    // The same in a process that crashes if the memory of an ended execution is used.
     let checked = run_with(
         &project,
         &["test", "--unmodified", "--json"],
@@ -391,7 +392,7 @@ fn ordinary_tests_are_explored_and_their_failures_replayed() {
         let report = report(&checked, test);
         assert_eq!(report["verdict"], verdict, "{report:#}");
     }
-    // Executions are many, and what they print says nothing without the schedule.
+    // The output of the executions is hidden, because there are many, and it means little without the schedule.
     assert!(!ran.stderr.contains("the first task adds"), "{}", ran.stderr);
 
     for (test, kind) in [
@@ -464,7 +465,7 @@ fn flags_of_cargo_and_of_the_harness_work() {
     assert_eq!(all.json()["reports"].as_array().unwrap().len(), 1);
 }
 
-/// Returns the test binary of this library: the newest next to which the wrapper has written its notes.
+/// Returns the test binary of this library: the newest one with the wrapper's notes.
 fn test_binary(library: &str) -> PathBuf {
     let built = Path::new(env!("CARGO_TARGET_TMPDIR")).join("unmodified-target/intermezzo");
     let below = |directory: PathBuf| {
@@ -485,7 +486,7 @@ fn test_binary(library: &str) -> PathBuf {
 
 /// The calls by which cargo-nextest asks a test binary for its tests, and runs one.
 #[test]
-fn test_binaries_speak_as_nextest_wants() {
+fn test_binaries_can_be_run_by_nextest() {
     let project = project("asked");
     run(&project, &["test", "--unmodified", "--lib", "--", "--list"]).ends_with(3);
     let binary = test_binary("asked");
@@ -546,7 +547,7 @@ fn test_binaries_speak_as_nextest_wants() {
     let (code, output) = call(&["--no-capture", "words", "nothing"]);
     assert_eq!(code, 0, "{output}");
     assert!(output.contains("1 passed; 0 failed; 0 ignored"), "{output}");
-    // The harness begins a line with the name of a test, unless several run at a time.
+    // The harness begins a line with the name of a test, unless several tests run at a time.
     for threads in ["1", "2"] {
         let mut shell = std::process::Command::new("sh");
         shell.args(["-c", "exec \"$@\" 2>&1", "sh"]).arg(&binary);
@@ -589,7 +590,7 @@ fn nextest_runs_the_tests() {
         &ran,
         &report(&all, "run_by_nextest::tests::an_update_is_lost")["findings"][0],
     );
-    // The words after `--` are nextest's, which understands those of a test binary.
+    // The words after `--` are for nextest, which accepts the filters of test binaries.
     let exact = ["--", "--exact", "tests::words_are_counted"];
     let one = ["test", "--unmodified", "--nextest", "--lib", "--json"];
     let one = run(&project, &[&one[..], &exact].concat()).ends_with(0);
@@ -606,7 +607,7 @@ fn nextest_runs_the_tests() {
 }
 
 #[test]
-fn what_cannot_be_tested_unmodified_is_refused() {
+fn doctests_and_intermezzo_itself_are_refused() {
     let project = project("refusing");
     run(&project, &["test", "--unmodified", "--doc"]).refused(&[
         "tests in documentation",
@@ -621,7 +622,7 @@ fn what_cannot_be_tested_unmodified_is_refused() {
 }
 
 #[test]
-fn a_test_that_panics_for_another_reason_is_told_the_one_it_expected() {
+fn a_panic_with_another_message_names_the_expected_one() {
     let library =
         "#[test]\n#[should_panic(expected = \"full\")]\nfn it_is_full() {\n    panic!(\"closed\")\n}\n";
     let project = project_of("expecting", "", library);

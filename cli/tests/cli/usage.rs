@@ -1,4 +1,4 @@
-//! Refused command lines, and their messages.
+//! Refused command lines and their messages.
 
 use crate::{Ran, command, run};
 use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
@@ -85,7 +85,7 @@ fn wrong_flags_are_refused() {
     run(&["corpus", "run", "counter", "--strategy", "dfs(step=0)"])
         .refused(&["--strategy", "`0` is no number in range"]);
     run(&["corpus", "run", "--set", "tasks=2"]).refused(&["<NAME>"]);
-    // Settings that have become parts of others.
+    // Former settings, which have become members of others.
     for (flag, says) in [
         ("--minimise-time=5", "give `minimise` `time=SECONDS`"),
         ("--checkpoint-every=5", "give `checkpoint` `every=SECONDS`"),
@@ -101,7 +101,7 @@ fn wrong_flags_are_refused() {
     run(&["replay"]).refused(&["<SCHEDULE>"]);
 }
 
-/// Cargo knows nothing of our flags, so it is not asked about what is like one of them.
+/// cargo does not know our flags, so a flag that is similar to one of them is not passed on.
 #[test]
 fn flags_like_ours_are_not_passed_on() {
     for command in ["test", "config"] {
@@ -120,9 +120,9 @@ fn flags_like_ours_are_not_passed_on() {
     ]);
 }
 
-/// Each setting may be right alone.
+/// Each of these settings is possible alone.
 #[test]
-fn settings_that_do_not_go_together_are_refused() {
+fn contradicting_settings_are_refused() {
     for (flags, says) in [
         (
             &["--strategy=dfs(delays=2)", "--preemptions=2"][..],
@@ -152,7 +152,7 @@ fn settings_that_do_not_go_together_are_refused() {
     ] {
         run(&[&["corpus", "run", "counter"], flags].concat()).refused(&[says]);
     }
-    // Before anything is built. One flag alone may be right for some test.
+    // Refused before anything is built. One flag alone may be possible for some test.
     run(&["test", "--strategy=dfs(delays=2)", "--preemptions=2"])
         .refused(&["--preemptions", "two orders of search"]);
     run(&["test", "--reduction=ordered-atomics", "--strategy=pos"])
@@ -178,7 +178,7 @@ fn unknown_monitors_are_refused() {
         (&["lock_order"], "`lock-order`"),
     ] {
         let flags: Vec<&str> = given.iter().flat_map(|name| ["--monitor", name]).collect();
-        // Plugins that were built next to the command line may be meant as well.
+        // A suggestion may also be a plugin that was built next to the command line.
         let says = format!("no plugin of that name; did you mean {meant}");
         run(&[&["corpus", "run", "counter"], &flags[..]].concat())
             .refused(&[&says, "? there are: atomicity, "]);

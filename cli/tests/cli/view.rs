@@ -1,4 +1,4 @@
-//! `view`, and `--view` of other commands.
+//! `view`, and the flag `--view` of other commands.
 
 use crate::{Ran, command, run, run_in, token};
 use serde_json::Value;
@@ -11,7 +11,7 @@ fn run_recording(directory: &Path, arguments: &[&str]) -> Ran {
     Ran::of(command(directory, arguments).env("INTERMEZZO_RECORD", "1"))
 }
 
-/// Returns a directory with `report.json` in it: of a deadlock, with recordings or without.
+/// Returns a directory with the report of a deadlock, `report.json`, with or without recordings.
 fn with_report(records: bool) -> TempDir {
     let directory = tempfile::tempdir().unwrap();
     let arguments = ["corpus", "run", "abba", "--json"];
@@ -36,7 +36,7 @@ fn a_program_of_the_corpus_becomes_a_page() {
     let directory = tempfile::tempdir().unwrap();
     let page = directory.path().join("page.html");
     let out = page.to_str().unwrap();
-    // Twice: our own page is overwritten.
+    // The second run overwrites the page of the first.
     for _ in 0..2 {
         let ran = run(&["corpus", "run", "work_stealing_queue", "--view", out]).ends_with(1);
         assert!(
@@ -79,21 +79,21 @@ fn a_report_becomes_every_format() {
         assert!(text.starts_with(begins), "{text:.80}");
         assert_eq!((&said["file"], &said["format"]), (&file.into(), &format.into()));
         assert_eq!(said["bytes"], text.len());
-        // Over our own, and to stdout: the same bytes.
+        // An earlier output is overwritten, and the output to stdout has the same bytes.
         run_in(directory.path(), &arguments).ends_with(0);
         let printed = run_in(
             directory.path(),
             &["view", "report.json", "--format", format, "--out", "-"],
         );
         assert_eq!(printed.ends_with(0).stdout, text);
-        // Over a foreign file only by force.
+        // A file of another program is only overwritten with `--force`.
         fs::write(directory.path().join(file), "my diary").unwrap();
         run_in(directory.path(), &arguments[..4]).refused(&[file, "left alone", "--force"]);
         assert_eq!(
             fs::read_to_string(directory.path().join(file)).unwrap(),
             "my diary"
         );
-        // Other commands have no such flag.
+        // Other commands do not have this flag.
         let with_page = ["corpus", "run", "racy", "--view", file];
         run_in(directory.path(), &with_page).refused(&[file, "left alone; give another path, or remove it"]);
         run_in(directory.path(), &[&arguments[..4], &["--force"]].concat()).ends_with(0);
@@ -110,7 +110,7 @@ fn a_directory_of_reports_becomes_a_list_of_tests() {
         let ran = run_in(directory.path(), &["corpus", "run", program, "--json"]).ends_with(code);
         fs::write(reports.join(format!("{program}.json")), ran.stdout).unwrap();
     }
-    // These lie there, too, and are no reports.
+    // These files in the directory are not reports.
     fs::write(reports.join("abba.1.schedule.json"), "{}").unwrap();
     fs::write(reports.join("notes.txt"), "mine").unwrap();
     let ran = run_in(directory.path(), &["view", "all reports"]).ends_with(0);
@@ -138,7 +138,7 @@ fn a_directory_of_reports_becomes_a_list_of_tests() {
 }
 
 #[test]
-fn what_a_report_does_not_have_is_not_shown() {
+fn missing_data_is_not_shown() {
     let directory = with_report(false);
     run_in(directory.path(), &["view", "report.json"]).ends_with(0);
     let page = fs::read_to_string(directory.path().join("report.html")).unwrap();
@@ -158,7 +158,7 @@ fn what_a_report_does_not_have_is_not_shown() {
 }
 
 #[test]
-fn what_cannot_be_shown_says_why() {
+fn refusals_say_the_reason() {
     let directory = tempfile::tempdir().unwrap();
     let in_it = |arguments: &[&str]| run_in(directory.path(), arguments);
     in_it(&["view", "none.json"]).refused(&["none.json", "--reports DIR"]);
@@ -177,7 +177,7 @@ fn what_cannot_be_shown_says_why() {
     fs::write(directory.path().join("bytes.json"), b"{\"\xff").unwrap();
     in_it(&["view", "bytes.json"]).refused(&["bytes.json", "from byte 2"]);
     fs::write(directory.path().join("diary.html"), "my diary").unwrap();
-    // Before the search rather than after it.
+    // Refused before the search rather than after it.
     let arguments = ["corpus", "run", "counter", "--view", "diary.html"];
     in_it(&arguments).refused(&["diary.html", "left alone"]);
     let arguments = ["corpus", "run", "counter", "--view", "none/page.html"];

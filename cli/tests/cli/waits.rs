@@ -1,5 +1,5 @@
-//! Loops that wait, in ordinary crates that are not optimised and in optimised ones: what is taken for waiting, and what is
-//! not.
+//! Loops in ordinary crates, with and without optimisation: those that wait are recognised, and others are not taken for
+//! waiting.
 //!
 //! `WAITS=1000` compares 1,000 random programs with the model instead of 20.
 
@@ -14,7 +14,7 @@ use std::{env, fs};
 #[allow(dead_code, reason = "the programs are run in a crate of their own")]
 mod programs;
 
-/// The types that the programs are on.
+/// The types that the programs use.
 mod alike {
     pub(super) use std::sync::atomic::AtomicUsize;
     pub(super) use std::{hint, thread};
@@ -26,11 +26,11 @@ const SHAPES: &str = include_str!("waits/shapes.rs");
 const PROGRAMS: &str = include_str!("../../../explorer/tests/awaits_model/programs.rs");
 const RUNS: &str = include_str!("waits/runs.rs");
 
-/// More executions than a test of a waiting loop takes: locks that are tested before they are set have 1,112 with three
+/// More executions than a test of a waiting loop takes: test-and-test-and-set locks have 1,112 with three
 /// threads.
 const EXECUTIONS_MAX: u64 = 3_000;
 
-/// Explores the tests of this project with this in their names, with its own code optimised so far.
+/// Explores the tests of this project with `filter` in their names, with this optimisation level.
 fn explore(project: &Path, level: &str, code: i32, filter: &str, variables: &[(&str, &str)]) -> Value {
     let arguments = ["test", "--unmodified", "--json", "--lib", filter];
     let arguments = &arguments[..arguments.len() - usize::from(filter.is_empty())];
@@ -47,7 +47,7 @@ fn in_module<'a>(all: &'a Value, module: &str) -> Vec<(&'a str, &'a Value)> {
     named.filter(|(name, _)| name.starts_with(&start)).collect()
 }
 
-/// Returns `true` if the report names this limit.
+/// `true` if the report names this limit.
 fn has_limit(report: &Value, kind: &str) -> bool {
     let limits = report["limits"].as_array().unwrap();
     limits.iter().any(|limit| limit["kind"] == kind)
@@ -57,7 +57,7 @@ fn has_limit(report: &Value, kind: &str) -> bool {
 fn loops_that_only_wait_are_recognised_however_they_are_compiled() {
     let project = project_of("waiting-loops", "", SHAPES);
     for level in ["0", "1", "3"] {
-        // With fewer yields counted, fairness leaves out no round of a loop that does something.
+        // With fewer counted yields, fairness leaves out no round of a loop that has an effect.
         let fair = [
             ("INTERMEZZO_SPIN_LOOPS", "fair_yields=100"),
             ("INTERMEZZO_TIME", "20"),
@@ -83,7 +83,7 @@ fn loops_that_only_wait_are_recognised_however_they_are_compiled() {
         for (name, report) in tests {
             let context = format!("{name} at {level}: {report:#}");
             assert_eq!(report["verdict"], "pass", "{context}");
-            // A pass says what fairness has left out.
+            // A pass names the schedules that fairness left out.
             let is_whole = report["coverage"]["kind"] == "exhaustive";
             assert_eq!(is_whole, !has_limit(report, "fairness"), "{context}");
         }
@@ -108,11 +108,11 @@ fn loops_that_only_wait_are_recognised_however_they_are_compiled() {
 #[test]
 fn random_loops_have_the_outcomes_of_the_model_without_optimisation() {
     let programs = env::var("WAITS").map_or(20, |number| number.parse().unwrap());
-    // Longer ones take long here, where intermezzo is not optimised either.
+    // Longer programs take long, because intermezzo is not optimised either.
     let is_short = |number: &u64| drawn(*number).iter().map(Vec::len).sum::<usize>() <= 3;
     let numbers: Vec<u64> = (0..).filter(is_short).take(programs).collect();
     let mut library = format!("{RUNS}\nmod programs {{\n");
-    // Comments on a file as a whole stand at its beginning only.
+    // Inner doc comments are only allowed at the beginning of a file.
     library.extend(
         PROGRAMS
             .lines()
@@ -129,7 +129,7 @@ fn random_loops_have_the_outcomes_of_the_model_without_optimisation() {
         fs::remove_dir_all(&outcomes).unwrap();
     }
     fs::create_dir(&outcomes).unwrap();
-    // Fairness would leave out steps of a task that never gets past its loop. That is not compared here.
+    // Without fairness, which would leave out steps of a task that never leaves its loop.
     let settings = [
         ("INTERMEZZO_SPIN_LOOPS", "fair_yields=4294967295"),
         ("INTERMEZZO_KEEP_GOING", "true"),
@@ -154,7 +154,7 @@ fn random_loops_have_the_outcomes_of_the_model_without_optimisation() {
             "{context}"
         );
         assert_eq!(!findings.is_empty(), livelock, "{context}");
-        // A program that never ends has none.
+        // A program that never ends has no outcomes.
         let written = fs::read_to_string(outcomes.join(number.to_string())).unwrap_or_default();
         let found = written.lines().map(|line| serde_json::from_str(line).unwrap());
         assert_eq!(found.collect::<BTreeSet<Outcome>>(), expected, "{context}");
@@ -168,7 +168,7 @@ fn random_loops_have_the_outcomes_of_the_model_without_optimisation() {
     );
 }
 
-/// Returns the program of this number, as the crate draws it.
+/// Returns the program with this number, which the crate draws, too.
 fn drawn(number: u64) -> programs::Program {
     Dice::of(number).program(true)
 }

@@ -1,5 +1,5 @@
-//! A failure that only weak memory shows, in a user's project: it is found with nothing set, and replayed, stopped, known
-//! and fixed like any other.
+//! A failure in a user's project that only weak memory shows. It is found without any settings, and can be replayed,
+//! stopped at, listed in a baseline and fixed like any other.
 
 use crate::{Ran, token};
 use std::fs;

@@ -1,6 +1,6 @@
 //! Programs with waiting loops, drawn at random, and a model of them that runs every round of every loop.
 //!
-//! `alike`, next to this module, has the atomics and the threads that the programs are on: the look-alikes, or those of std
+//! `alike`, next to this module, has the atomics and the threads that the programs use: the look-alikes, or those of std
 //! in a crate that is explored as it is.
 
 use super::alike::{AtomicUsize, hint, thread};
@@ -26,15 +26,15 @@ pub(super) enum Line {
     Swap(usize),
     /// Reads x, y and x again until x is the same both times. Its result is the value of y.
     Consistent(usize, usize),
-    /// Looks at most twice whether x is v. Its result is the number of looks.
+    /// Checks at most twice if x is v. Its result is the number of checks.
     Twice(usize, usize),
     /// Adds 1 to y, not atomically, under a lock at x that is tested before it is set. Its result is y before.
     Locked(usize, usize),
-    /// Looks twice whether x is v, yields, and so on. Its result is 1 if the second look found it.
+    /// Checks twice if x is v, yields, and so on. Its result is 1 if the second check found it.
     InBursts(usize, usize),
     /// Counts up to 3 the rounds in which x is not v. Its result is the count.
     Counted(usize, usize),
-    /// Looks whether x is v by functions that return a part of a value, or call another.
+    /// Waits until x is v, by functions that return a part of a value, or call another function.
     Helped(usize, usize),
 }
 
@@ -47,7 +47,7 @@ enum Next {
     Within(u8, [usize; 2]),
     /// The line is over.
     Over,
-    /// The line is over, with this result.
+    /// The line is over, with this result for the task's record.
     Told(usize),
 }
 
@@ -312,7 +312,7 @@ fn outcome(vars: &[usize], told: impl Iterator<Item = Vec<usize>>) -> Outcome {
 pub(super) struct Dice(pub(super) u64);
 
 impl Dice {
-    /// Returns the dice for the program of this number, among others that are drawn one by one.
+    /// Returns the dice for the program with this number.
     pub(super) fn of(number: u64) -> Dice {
         let mut dice = Dice(number.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
         (0..10).for_each(|_| _ = dice.below(2));

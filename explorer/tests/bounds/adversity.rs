@@ -1,4 +1,4 @@
-//! All complete searches run the same executions, whatever the choices are about.
+//! All complete searches run the same executions, for all kinds of choices.
 
 use super::explored;
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -47,7 +47,7 @@ fn complete_searches_run_the_same() {
             );
             let (seen, report) = explored(&bounds, test);
             let distinct: BTreeSet<Vec<u32>> = seen.into_iter().collect();
-            // Fair scheduling passes over a task that yields twice, and reports that.
+            // Fair scheduling holds back a task that yields twice, and reports that.
             let is_all = match report.coverage() {
                 Coverage::Exhaustive => true,
                 Coverage::Bounded { reason, .. } => {

@@ -1,5 +1,5 @@
-//! Ranked search in which each array is one variable, or which is bound to the first variables of each place, against an
-//! enumerator that counts arrays and places by their definitions.
+//! Compares ranked search in which each array is one variable, or which is limited to the first variables of each place,
+//! with an enumerator that counts arrays and places by their definitions.
 
 use super::explored;
 use crate::ranked::{place, ranked};
@@ -107,7 +107,8 @@ impl Objects {
 /// A variable of the enumerator: `true` for a lock, and its index.
 type Variable = (bool, usize);
 
-/// A state of an execution. Arrays follow the paper's definitions, and the first variables of a place those of `docs/SEARCH.md`.
+/// A state of an execution. Arrays follow the paper's definitions, and the first variables of a place those of
+/// `docs/SEARCH.md`.
 #[derive(Clone, Default)]
 struct State {
     at: Vec<usize>,
@@ -121,7 +122,7 @@ struct State {
     /// number of these for each place.
     positions: HashMap<Variable, u32>,
     used_at: HashMap<Op, u32>,
-    /// The number of first variables of each place that have all against which preemptions count.
+    /// The number of first variables of each place that include all variables against which preemptions count.
     per_place: u32,
     /// For each preemption, the variable and the array that it counts against.
     preempted: Vec<(Option<Variable>, Option<Variable>)>,
@@ -409,8 +410,8 @@ fn the_claim_says_which_variables_of_places() {
     assert!(report.to_json().contains("\"per_place\": 2"));
 }
 
-/// Looks at two slots while another task writes them. It sees a wrong pair if it is preempted after its first look, and
-/// the writer between its two writes to the second slot.
+/// Reads two slots while another task writes them. It sees an inconsistent pair if it is preempted after its first read,
+/// and the writer between its two writes to the second slot.
 fn torn_look() {
     let slots: [AtomicUsize; 2] = Default::default();
     thread::scope(|scope| {

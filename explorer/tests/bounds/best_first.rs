@@ -94,7 +94,7 @@ fn the_order_of_a_seed_is_its_own() {
 }
 
 #[test]
-fn dropped_prefixes_are_told() {
+fn dropped_prefixes_are_reported() {
     let program = Program(vec![vec![Op::Add(0); 3]; 3]);
     let (seen, report) = explored_program("strategy=best-first(shallowest,prefixes=5)", &program);
     assert!(seen.len() < enumerate(&program).map_or(usize::MAX, |all| all.len()));

@@ -66,7 +66,7 @@ fn last_first() {
 }
 
 #[test]
-fn a_stop_tells_the_last_complete_bound() {
+fn a_stopped_search_reports_the_last_complete_bound() {
     let report = Explorer::new()
         .set("strategy", "dfs(delays=5)")
         .explore(last_first);

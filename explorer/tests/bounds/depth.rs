@@ -67,7 +67,7 @@ fn only_the_first_choices_are_varied() {
 }
 
 #[test]
-fn coverage_tells_the_depth() {
+fn the_coverage_states_the_depth() {
     let program = Program(vec![vec![crate::interleavings::Op::Add(0); 3]; 2]);
     for (settings, says) in [
         (

@@ -128,7 +128,7 @@ impl State {
             Op::Load(_) | Op::Store(_) | Op::Add(_) => {}
         }
         self.at[task] += 1;
-        // Releasing a lock that was not taken is no operation.
+        // Releasing a lock that was not taken is not an operation.
         while let Some(Op::Unlock) = program.0[task].get(self.at[task])
             && self.held[task].last() == Some(&None)
         {

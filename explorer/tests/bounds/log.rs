@@ -27,7 +27,7 @@ fn explored(explorer: Explorer, log: &str) -> Report {
 
 /// The lines of a search, and how its time was spent.
 #[test]
-fn a_log_says_what_was_done_and_where_the_time_went() {
+fn a_log_has_the_steps_of_a_search_and_their_times() {
     let directory = Directory::new("log");
     let path = directory.0.join("log.txt");
     let log = path.to_str().unwrap();
@@ -54,7 +54,7 @@ fn a_log_says_what_was_done_and_where_the_time_went() {
     assert_eq!(percents.len(), 4, "{profile}");
     assert!((97..=103).contains(&percents.iter().sum::<i64>()), "{profile}");
 
-    // Other explorations add theirs, and what they find is the same as without a log.
+    // Other explorations append their lines, and have the same findings as without a log.
     let several = explored(Explorer::new().keep_going(true).jobs(2), log);
     let without = explored(Explorer::new().keep_going(true), "none");
     for other in [&several, &without] {

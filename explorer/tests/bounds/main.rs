@@ -1,4 +1,4 @@
-//! Bounds, scopes and orders of search against the enumerator of interleavings.
+//! Compares bounds, scopes and orders of search with the enumerator of interleavings.
 
 mod adversity;
 mod arrays;
@@ -48,7 +48,7 @@ fn explored(settings: &str, test: impl Fn() + Send + Sync) -> (Vec<Vec<u32>>, Re
         .all(|finding| finding.kind.as_str() == "deadlock");
     assert!(all_deadlocks, "{report}");
     let seen = std::mem::take(&mut *seen.lock().unwrap());
-    // An execution is run once more if stacks were not clear enough for its loops, a few times in a process.
+    // An execution is run again if earlier contents of stacks may have affected its loops, a few times in a process.
     let again = seen.len() as u64 - report.executions();
     assert!(again < 4, "{again}");
     (seen, report)

@@ -1,4 +1,5 @@
-//! The setting `ordered-atomics`, against plain depth-first search: the same outcomes and traces from fewer executions.
+//! Compares the reduction `ordered-atomics` with plain depth-first search: fewer executions have the same outcomes and
+//! traces.
 
 use super::PROGRAMS;
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -187,8 +188,8 @@ fn accesses_under_a_lock_cost_nothing() {
 }
 
 #[test]
-fn an_atomic_that_orders_another_has_schedule_points_alone() {
-    // A message: only the flag orders the accesses to the data.
+fn only_an_atomic_that_orders_another_has_schedule_points() {
+    // A task passes a message: only the flag orders the accesses to the data.
     let report = Explorer::new().reduction(Reduction::OrderedAtomics).explore(|| {
         let (data, flag) = (AtomicUsize::new(0), AtomicUsize::new(0));
         thread::scope(|scope| {
@@ -261,7 +262,7 @@ fn regions_and_quiet_atomics_do_not_mix() {
 }
 
 #[test]
-fn a_search_of_ones_own_cannot_start_anew() {
+fn a_search_of_the_callers_own_cannot_start_over() {
     let mine = intermezzo_explorer::Strategy::custom(intermezzo_explorer::search::DepthFirst::new());
     let refused = Explorer::new()
         .strategy(mine)
@@ -318,7 +319,7 @@ fn a_sender_that_closes_before_another_orders_nothing() {
 }
 
 #[test]
-fn a_sender_that_closes_orders_what_comes_after_the_news_that_all_are_gone() {
+fn the_close_of_a_sender_is_ordered_before_a_failed_receive() {
     let report = Explorer::new().reduction(Reduction::OrderedAtomics).explore(|| {
         let (sender, receiver) = channel::<()>();
         let n = AtomicUsize::new(0);
@@ -361,7 +362,7 @@ fn counts_that_are_left_out_order_nothing() {
 }
 
 #[test]
-fn a_look_that_finds_no_end_orders_nothing() {
+fn a_check_that_does_not_find_a_task_ended_orders_nothing() {
     let orders = orders(
         |n, seen| {
             thread::scope(|scope| {
@@ -379,7 +380,7 @@ fn a_look_that_finds_no_end_orders_nothing() {
 }
 
 #[test]
-fn starting_anew_is_no_departure() {
+fn starting_over_is_not_a_departure() {
     // The first execution has a step before its first choice in which later executions have a decision.
     let report = Explorer::new().reduction(Reduction::OrderedAtomics).explore(|| {
         let n = Arc::new(AtomicUsize::new(0));
@@ -410,7 +411,7 @@ thread::thread_local! {
     static AT_END: AddsAtEnd = const { AddsAtEnd(RefCell::new(None)) };
 }
 
-/// Random programs of the fuzzer showed it, number 115,982.
+/// A program of the fuzzer showed this bug, number 115,982.
 #[test]
 fn a_task_may_not_be_found_ended_before_its_thread_locals_are_dropped() {
     let outcomes = [Reduction::None, Reduction::OrderedAtomics].map(|reduction| {

@@ -25,7 +25,7 @@ impl Priority for ThirdFirst {
 }
 
 #[test]
-fn a_priority_of_ones_own_decides() {
+fn a_priority_function_decides() {
     let learnt = Arc::default();
     let mine = Priorities::by(ThirdFirst(Arc::clone(&learnt)))
         .then(BuiltIn::new(PriorityKind::Shallowest, 0))
@@ -64,7 +64,7 @@ impl Last {
     }
 }
 
-/// Executions in which a task goes into the method are run first, though others have as few choices.
+/// Executions in which a task enters the method are run first, although others have as few choices.
 #[test]
 fn a_method_is_preferred() {
     let second = |order: Priorities| {
@@ -97,7 +97,7 @@ fn a_method_is_preferred() {
     }
 }
 
-/// Three tasks of three steps: the second one is preempted in the middle before others are, which only the region tells.
+/// Three tasks of three steps. The second one is preempted in the middle before others are, because of its region.
 #[test]
 fn preemptions_of_a_region_come_first() {
     let executions = |preferred: bool| {

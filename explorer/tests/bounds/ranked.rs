@@ -1,5 +1,5 @@
-//! Ranked search: strict priorities against an enumerator of their schedules, the ranks of the paper's examples, and
-//! programs made to break it.
+//! Ranked search: compares strict priorities with an enumerator of their schedules, and checks the ranks of the paper's
+//! examples, and programs made to break it.
 
 use super::{explored, explored_program};
 use crate::interleavings::{Op, Program, State, check_programs};
@@ -517,7 +517,7 @@ fn hard_programs_are_searched_to_the_end() {
                     let most = threads.min(report.max_tasks()).max(2);
                     assert_eq!(rank.threads, Some(most), "{name}: {report}");
                 }
-                // There was nothing to choose.
+                // There was no choice.
                 coverage => assert_eq!((coverage, all.executions()), (&Coverage::Exhaustive, 1)),
             }
         }
@@ -572,7 +572,7 @@ fn shared_variables_and_first_rounds_come_first() {
 
 /// A task that yields without end comes after the others once it has yielded a hundred times.
 #[test]
-fn a_task_that_yields_and_yields_loses_its_priority() {
+fn a_task_that_keeps_yielding_loses_its_priority() {
     let settings = "strategy=ranked(threads=2) preemptions=0 spin_loops=run,fair_yields=1000000";
     let (_, report) = explored(settings, || {
         let turn = AtomicUsize::new(0);
@@ -586,7 +586,7 @@ fn a_task_that_yields_and_yields_loses_its_priority() {
         });
     });
     assert_eq!(report.executions(), 2, "{report}");
-    // A round is a look and a yield.
+    // A round is a load and a yield.
     assert!(
         (100..=210).contains(&report.max_steps()),
         "{}",
@@ -596,7 +596,7 @@ fn a_task_that_yields_and_yields_loses_its_priority() {
 
 /// A search that is stopped reports the ranks that are complete, and the current one.
 #[test]
-fn a_stop_tells_the_ranks_that_are_complete() {
+fn a_stopped_search_reports_the_complete_ranks() {
     let program = || {
         let slots: Vec<AtomicUsize> = (0..4).map(AtomicUsize::new).collect();
         thread::scope(|scope| {

@@ -1,4 +1,4 @@
-//! States that an execution of a caching search reaches, before and after the execution has ended.
+//! The states that an execution of a caching search reaches become known to other workers when the execution has ended.
 
 use intermezzo_engine::trace::{Fingerprints, Trace};
 use intermezzo_explorer::search::{
@@ -89,7 +89,7 @@ fn states_are_known_to_other_workers_once_the_execution_has_ended() {
             (other.executions(), other.traces()),
             (alone.executions(), alone.traces())
         );
-        // Now all of them are.
+        // Now all states are known.
         for (ends, redundant) in [(Ends::Last, 1), (Ends::Departed, 0)] {
             let last = explore(&visits, bounded, ends);
             assert_eq!((last.executions(), last.redundant()), (1, redundant), "{last}");

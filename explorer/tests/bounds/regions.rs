@@ -109,7 +109,7 @@ fn regions_nest_and_end() {
 }
 
 #[test]
-fn a_region_is_its_tasks_own() {
+fn a_region_belongs_to_one_task() {
     // Tasks that are created inside are preempted as usual.
     let report = Explorer::new().explore(|| {
         let n = AtomicUsize::new(0);

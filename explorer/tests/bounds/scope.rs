@@ -99,9 +99,9 @@ fn variables_are_named_as_in_reports() {
     assert!(told.contains(left_out), "{told}");
 }
 
-/// A name of the source is the one at the place of the operation; one that the test gives counts everywhere.
+/// A name of the source applies at the place of the operation. A name that the test gives applies everywhere.
 #[test]
-fn variables_are_named_as_in_the_source_or_by_the_test() {
+fn variables_have_names_of_the_source_or_of_the_test() {
     let within = |scope: &str| {
         let report = Explorer::new().set("preempt", scope).explore(two_atomics);
         (report.executions(), report.notes().len())
@@ -143,7 +143,7 @@ fn variables_are_named_as_in_the_source_or_by_the_test() {
     assert_eq!(explored("x"), explored("queue::nothing"));
 }
 
-/// The element that an operation is on is known when the execution has ended, so a test has to name the one it means.
+/// The element that an operation uses is known only at the end of the execution, so a test has to name the element.
 #[test]
 fn one_element_is_named_by_the_test() {
     let slots = || {
@@ -202,7 +202,7 @@ fn findings_replay_without_the_scope() {
     assert_eq!(again.findings(), report.findings());
 }
 
-/// A queue that is no module of its own file, and whose methods each have one operation.
+/// A queue without a module or file of its own, each of whose methods has one operation.
 struct Ring {
     head: AtomicUsize,
     tail: AtomicUsize,
@@ -234,7 +234,7 @@ fn two_users() {
     });
 }
 
-/// Preemptions in a type or a method are those at the operations there; of two entries the more specific one wins.
+/// A scope of a type or a method allows preemptions at its operations. The more specific of two entries applies.
 #[test]
 fn types_and_methods_are_scopes() {
     let executions = |scope: &str| {

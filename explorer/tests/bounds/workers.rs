@@ -1,4 +1,4 @@
-//! Several workers against the enumerator, on random small programs. Together they run each interleaving within the
+//! Compares several workers with the enumerator, on random small programs. Together they run each interleaving within the
 //! bound once, and with caching they reach every trace.
 
 use crate::common::counted;

@@ -1,4 +1,4 @@
-//! Checkpoints that were altered: they are refused, whatever is wrong with them.
+//! Altered checkpoints are refused, whatever was altered.
 
 use crate::common::{Directory, counter};
 use crate::reductions::reduced;
@@ -25,7 +25,7 @@ fn a_damaged_checkpoint_is_refused() {
         };
         assert!(right, "{length} bytes: {problem:?}");
     }
-    // A step that is prime, so that other bits of other bytes change each time.
+    // The step is odd, so that another bit of the byte changes each time.
     for bit in (0..whole.len() * 8).step_by(7) {
         let mut damaged = whole.clone();
         damaged[bit / 8] ^= 1 << (bit % 8);
@@ -117,7 +117,7 @@ fn damage(value: &mut Value, dice: &mut Dice) {
         Value::Object(map) => map.len(),
         _ => 0,
     };
-    // Seldom here, mostly further down.
+    // Rarely at this level, mostly further down.
     if size > 0 && dice.roll(12) > 0 {
         let at = dice.roll(size);
         return match value {
@@ -153,7 +153,7 @@ fn damage(value: &mut Value, dice: &mut Dice) {
     }
 }
 
-/// Returns a checkpoint of a half-finished search, if possible with unfinished work of several workers if `jobs` is
+/// Returns a checkpoint of an interrupted search, if possible with unfinished work of several workers if `jobs` is
 /// more than 1.
 fn half_done(explorer: impl Fn() -> Explorer, test: fn(), jobs: usize, file: &Path) -> String {
     let whole = explorer().explore(test);
@@ -174,7 +174,7 @@ fn half_done(explorer: impl Fn() -> Explorer, test: fn(), jobs: usize, file: &Pa
 /// Whatever the remaining work looks like, the search continues with it or refuses it. The engine does not fail, and
 /// the search ends.
 #[test]
-fn what_is_left_may_be_anything() {
+fn any_remaining_work_is_continued_or_refused() {
     let directory = Directory::new("anything");
     let file = directory.file();
     let (mut refusals, mut taken, mut complaints) = (0, 0, Vec::new());
@@ -237,7 +237,7 @@ fn sections() {
 
 /// A path with one step too few or too many, at which nothing was decided, looks valid until it is run.
 #[test]
-fn a_path_of_something_else_is_found_out() {
+fn a_path_that_does_not_exist_is_noticed() {
     let directory = Directory::new("path");
     let file = directory.file();
     let mut found_out = 0;
@@ -269,7 +269,7 @@ fn a_path_of_something_else_is_found_out() {
         hand["fresh"] = 0.into();
         lines[2] = hand.to_string();
         fs::write(&file, sealed(&lines.join("\n"))).unwrap();
-        // Each time that a search tries.
+        // Noticed each time that a search is started.
         for _ in 0..2 {
             let report = explorer().explore(test);
             let reason = match report.coverage() {

@@ -1,5 +1,5 @@
-//! Searches that are stopped and continue: their results are those of a search that was never stopped. A file that is
-//! no checkpoint of the search is refused and left alone.
+//! Searches that are stopped and continued have the results of a search that was never stopped. A file that is
+//! not a checkpoint of the search is refused and left alone.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -62,7 +62,7 @@ fn in_parts(explorer: impl Fn() -> Explorer, test: fn(), executions: u64, jobs: 
 
 /// The checkpoint contains the states that were reached, so nothing is run that a whole search would not run.
 #[test]
-fn caching_in_parts_comes_to_the_same() {
+fn caching_in_parts_has_the_same_results() {
     for (bound, executions) in [(None, 7), (Some(1), 1), (Some(2), 3)] {
         let explorer = || {
             explorer("lost_updates", bound)
@@ -87,7 +87,7 @@ fn caching_in_parts_comes_to_the_same() {
 }
 
 #[test]
-fn a_search_in_parts_comes_to_the_same() {
+fn a_search_in_parts_has_the_same_results() {
     for (program, test, keep_going) in [
         ("counter", counter as fn(), false),
         ("lost_updates", lost_updates, true),
@@ -120,7 +120,7 @@ fn a_search_in_parts_comes_to_the_same() {
 }
 
 #[test]
-fn a_random_walk_in_parts_comes_to_the_same() {
+fn a_random_walk_in_parts_has_the_same_results() {
     let explorer = |most| {
         explorer("lost_updates", None)
             .strategy(Strategy::random())
@@ -238,7 +238,7 @@ fn a_checkpoint_of_another_search_is_refused() {
             found: "counter".into()
         }
     );
-    // Another test of this name, with other code.
+    // Another test with the same name has other code.
     let error = same().checkpoint(&file).try_explore(|| {}).unwrap_err();
     assert!(
         error.to_string().contains("another test of the same name"),
@@ -260,7 +260,7 @@ fn a_checkpoint_of_another_search_is_refused() {
 }
 
 #[test]
-fn what_is_no_checkpoint_is_left_alone() {
+fn other_files_are_left_alone() {
     let directory = Directory::new("no");
     let file = directory.file();
     for other in ["", "a letter", "{\"format\":\"intermezzo-schedule/1\"}"] {
@@ -280,7 +280,7 @@ fn what_is_no_checkpoint_is_left_alone() {
     }
 }
 
-/// A process that continues a search whose time is over gets the full time again: it runs more, and comes to the end.
+/// A process that continues a search whose time is over has the full time again: it continues to the end.
 #[test]
 fn time_is_that_of_each_process() {
     let directory = Directory::new("time");
@@ -291,7 +291,7 @@ fn time_is_that_of_each_process() {
             .time(time)
             .explore(counter as fn())
     };
-    // The time is over at the first look. The executions until then are kept.
+    // The time is over when it is first checked. The executions until then are saved.
     let first = part(Duration::ZERO, 1_000_000);
     assert!(
         first.coverage().to_string().contains("the limit of 0 seconds"),
@@ -303,7 +303,7 @@ fn time_is_that_of_each_process() {
 }
 
 #[test]
-fn a_checkpoint_that_cannot_be_written_is_told_of() {
+fn a_checkpoint_that_cannot_be_written_is_reported() {
     let directory = Directory::new("gone");
     let inner = directory.0.join("inner");
     fs::create_dir(&inner).unwrap();
@@ -321,7 +321,7 @@ fn a_checkpoint_that_cannot_be_written_is_told_of() {
 }
 
 #[test]
-fn what_cannot_be_kept_is_refused() {
+fn searches_that_cannot_be_saved_are_refused() {
     struct Deaf;
     impl intermezzo_sdk::Monitor for Deaf {
         fn name(&self) -> &str {
@@ -395,7 +395,7 @@ fn warnings_are_kept() {
 /// If a limit ends the search before an execution that departed is retried, the executions with its prefix are reported
 /// as lost.
 #[test]
-fn what_was_to_be_tried_again_is_not_forgotten() {
+fn executions_that_were_to_be_retried_are_not_forgotten() {
     for odd in 2..20 {
         let directory = Directory::new("departed");
         let calls = AtomicU64::new(0);

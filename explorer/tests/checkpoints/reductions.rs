@@ -1,4 +1,4 @@
-//! Partial-order reductions in parts, by one worker and by several; and from checkpoints written while they run.
+//! Partial-order reductions in parts, by one worker and by several, and from checkpoints that were written while they ran.
 
 use crate::common::{Directory, counter, told};
 use crate::{explorer, in_parts, lost_updates};
@@ -59,7 +59,7 @@ fn sharing() {
     });
 }
 
-/// Looks whether a task has ended, so that caching takes over from all others.
+/// Checks if a task has ended, so that caching takes over from all other reductions.
 fn looking() {
     let word = AtomicUsize::new(0);
     thread::scope(|scope| {
@@ -90,15 +90,15 @@ pub(crate) fn reduced() -> impl Iterator<Item = (&'static str, fn(), Reduction, 
     programs.into_iter().flat_map(with)
 }
 
-/// The results of a partial-order reduction by several workers that do not depend on their pace.
+/// The results of a partial-order reduction by several workers that do not depend on their speed.
 #[derive(Debug, PartialEq)]
 struct Shown {
     traces: Option<u64>,
     coverage: Coverage,
     /// Kind, message and count of each finding. If a weaker reduction took over, the number of executions before that
-    /// depends on the pace, and so does the count.
+    /// depends on the speed, and so does the count.
     findings: Vec<(String, String, Option<u64>)>,
-    /// The number of executions that were not redundant. It depends on the pace in the same case.
+    /// The number of executions that were not redundant. It depends on the speed in the same case.
     executions: Option<u64>,
 }
 
@@ -119,7 +119,8 @@ fn shown(report: &Report) -> Shown {
     }
 }
 
-/// Explores a test at one go. Within a bound, a search without a checkpoint would remember states, and run less.
+/// Explores a test without interruption, but with a checkpoint: within a bound, a search without one remembers states,
+/// and runs less.
 fn whole(explorer: Explorer, test: fn()) -> Report {
     let directory = Directory::new("whole");
     explorer.checkpoint(directory.file()).explore(test)
@@ -127,7 +128,7 @@ fn whole(explorer: Explorer, test: fn()) -> Report {
 
 /// Several workers run the search, always or in some parts; sometimes one does.
 #[test]
-fn partial_order_reductions_by_several_in_parts_come_to_the_same() {
+fn partial_order_reductions_by_several_in_parts_have_the_same_results() {
     for (program, test, reduction, bound) in reduced() {
         let explorer = || explorer(program, bound).reduction(reduction);
         let whole = whole(explorer().keep_going(true), test);
@@ -154,7 +155,7 @@ fn partial_order_reductions_by_several_in_parts_come_to_the_same() {
 }
 
 #[test]
-fn one_that_was_over_is_not_run_again() {
+fn a_reduced_search_that_was_over_is_not_run_again() {
     for first in [1, 3] {
         let directory = Directory::new("over");
         let run = AtomicU64::new(0);
@@ -175,7 +176,7 @@ fn one_that_was_over_is_not_run_again() {
 
 /// The knowledge of a partial-order reduction is saved, and so is the name of the current one.
 #[test]
-fn partial_order_reductions_in_parts_come_to_the_same() {
+fn partial_order_reductions_in_parts_have_the_same_results() {
     for (program, test, reduction, bound) in reduced() {
         for keep_going in [false, true] {
             let explorer = || {
@@ -196,7 +197,7 @@ fn partial_order_reductions_in_parts_come_to_the_same() {
     }
 }
 
-/// A program that runs long enough to write checkpoints meanwhile.
+/// A program that takes long enough for checkpoints to be written during the search.
 fn long() {
     let n = AtomicUsize::new(0);
     thread::scope(|scope| {
@@ -288,7 +289,7 @@ fn checkpoints_are_written_while_the_search_runs() {
 /// If another reduction takes over while some workers rest and others run, the remaining work is that of the new
 /// reduction.
 #[test]
-fn so_they_are_while_another_reduction_takes_over() {
+fn checkpoints_are_written_while_another_reduction_takes_over() {
     for reduction in [Reduction::Dpor, Reduction::SourceDpor] {
         for jobs in [2, 3, 4] {
             let explorer = |jobs| {
@@ -306,7 +307,7 @@ fn so_they_are_while_another_reduction_takes_over() {
 /// The default search alternates exhaustive search and samples. Each execution that was prepared when the checkpoint
 /// was written is run once.
 #[test]
-fn so_are_those_of_the_default_search() {
+fn the_default_search_writes_checkpoints_while_it_runs() {
     for executions in [300, 1_000] {
         let explorer = |jobs| {
             let explorer = explorer("long", None).jobs(jobs).strategy(Strategy::auto());

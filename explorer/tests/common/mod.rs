@@ -97,8 +97,8 @@ impl Directory {
         static MADE: AtomicU64 = AtomicU64::new(0);
         let (process, made) = (std::process::id(), MADE.fetch_add(1, Relaxed));
         let name = format!("intermezzo-checkpoints-{name}-{process}-{made}");
-        // Each part of a search ends with a checkpoint that is on the disk, which takes longer than the part. Memory will
-        // do, where there is a file system in it.
+        // Each part of a search ends by syncing a checkpoint to the disk, which takes longer than the part. So a file
+        // system in memory is used, if there is one.
         let in_memory = Path::new("/dev/shm").join(&name);
         let path = match std::fs::create_dir_all(&in_memory) {
             Ok(()) => in_memory,

@@ -1,4 +1,4 @@
-//! Reads of the clock and deadlines, next to operations that advance the clock: all searches show the same.
+//! Reads of the clock, deadlines, and operations that advance the clock: all searches have the same results.
 
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use intermezzo_explorer::thread::thread_local;
@@ -55,7 +55,7 @@ where
 }
 
 #[test]
-fn a_look_may_come_after_a_sleep_of_another_task() {
+fn a_read_of_the_clock_may_come_after_another_tasks_sleep() {
     let seen = seen(Environment::calm(), || {
         let start = Instant::now();
         let task = thread::spawn(move || start.elapsed() < ms(5));
@@ -66,7 +66,7 @@ fn a_look_may_come_after_a_sleep_of_another_task() {
 }
 
 #[test]
-fn two_looks_come_in_either_order() {
+fn two_reads_of_the_clock_come_in_either_order() {
     let seen = seen(Environment::calm(), || {
         let times = [0, 1].map(|_| thread::spawn(Instant::now));
         let [one, other] = times.map(|task| task.join().unwrap());
@@ -76,7 +76,7 @@ fn two_looks_come_in_either_order() {
 }
 
 #[test]
-fn who_looks_first_need_not_swap_first() {
+fn the_first_reader_of_the_clock_need_not_swap_first() {
     let seen = seen(Environment::calm(), || {
         let first = Arc::new(AtomicUsize::new(0));
         let tasks = [1, 2].map(|me| {
@@ -114,7 +114,7 @@ fn a_wait_may_begin_after_a_sleep_and_so_end_later() {
 }
 
 #[test]
-fn a_wait_that_nobody_ends_may_end_before_its_time() {
+fn a_wait_without_a_notification_may_end_before_its_time() {
     let environment = Environment {
         spurious_wakeups: 1,
         ..Environment::calm()

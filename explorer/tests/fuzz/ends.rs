@@ -1,4 +1,4 @@
-//! The end of a task is no step of its own, and yet it may come later than the task's last step.
+//! The end of a task is not a step of its own, but it may come later than the task's last step.
 
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use intermezzo_explorer::sync::mpsc::channel;
@@ -8,7 +8,7 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::sync::{Arc as Plain, Mutex as PlainMutex};
 
-/// The values that executions saw.
+/// The values that were observed in executions.
 type Seen = PlainMutex<BTreeSet<Option<bool>>>;
 
 fn calm() -> Explorer {
@@ -79,7 +79,7 @@ fn after_the_last_unlock() {
 }
 
 #[test]
-fn a_task_without_steps_ends_when_it_likes() {
+fn a_task_without_steps_ends_at_any_time() {
     let (seen, executions) = seen(|seen| {
         let task = thread::spawn(|| ());
         seen.lock().unwrap().insert(Some(task.is_finished()));
@@ -88,7 +88,7 @@ fn a_task_without_steps_ends_when_it_likes() {
 }
 
 #[test]
-fn what_one_look_found_the_next_one_finds() {
+fn a_task_that_was_found_ended_is_always_found_ended() {
     let report = calm().explore(|| {
         let flag = AtomicUsize::new(0);
         thread::scope(|scope| {
@@ -100,7 +100,7 @@ fn what_one_look_found_the_next_one_finds() {
         });
     });
     assert!(report.verdict().is_pass(), "{report}");
-    // The load finds nothing; or the task ends before the first look, before the second, or after both.
+    // The load finds nothing; or the task ends before the first check, before the second, or after both.
     assert_eq!(report.executions(), 4);
 }
 
@@ -220,8 +220,8 @@ fn a_late_end_replays_and_a_loop_that_waits_for_it_ends() {
 }
 
 #[test]
-fn identities_do_not_tell_which_task_was_created_first() {
-    // Each of two tasks creates one. No operation lies between, so a search cannot change the order.
+fn identities_do_not_show_which_task_was_created_first() {
+    // Each of two tasks creates one. There is no operation in between, so a search cannot change the order.
     let report = calm().explore(|| {
         let creators = [0, 1].map(|_| thread::spawn(|| format!("{:?}", thread::spawn(|| ()).thread().id())));
         let ids = creators.map(|creator| creator.join().unwrap());

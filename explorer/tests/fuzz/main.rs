@@ -1,5 +1,5 @@
-//! Random programs of some seventy kinds of operation over the look-alikes: every search against depth-first search
-//! with every operation a schedule point.
+//! Random programs with some seventy kinds of operations of the look-alikes: compares every search with depth-first search
+//! in which every operation is a schedule point.
 //!
 //! These environment variables change what is compared:
 //!
@@ -80,7 +80,7 @@ fn assert_none(differ: &[String]) {
 }
 
 #[test]
-fn every_search_shows_what_the_reference_does() {
+fn every_search_has_the_outcomes_of_the_reference() {
     let programs = variable("FUZZED_PROGRAMS").unwrap_or(PROGRAMS);
     let seed = variable("FUZZED_SEED").unwrap_or(SEED);
     let from = variable("FUZZED_FROM").unwrap_or(0);
@@ -125,7 +125,7 @@ fn every_search_shows_what_the_reference_does() {
 const SHARED_PROGRAMS: u64 = 120;
 
 #[test]
-fn shares_show_what_a_whole_search_does() {
+fn shares_have_the_outcomes_of_a_whole_search() {
     let programs = variable("FUZZED_PROGRAMS").unwrap_or(SHARED_PROGRAMS);
     let seed = variable("FUZZED_SEED").unwrap_or(SEED);
     let from = variable("FUZZED_FROM").unwrap_or(0);

@@ -1,4 +1,4 @@
-//! Random straight-line programs over the look-alikes, as text that can be pasted back.
+//! Random straight-line programs with the look-alikes, which can be printed as Rust code.
 
 /// The maximum number of tasks of a program, including the test's own body.
 pub(crate) const TASKS: usize = 4;
@@ -6,7 +6,7 @@ pub(crate) const TASKS: usize = 4;
 /// The numbers of atomics, mutexes and channels of a program.
 pub(crate) const ATOMICS: usize = 2;
 pub(crate) const MUTEXES: usize = 2;
-/// Unbounded, with room for one message, and a rendezvous.
+/// The number of channels: unbounded, with room for one message, and a rendezvous.
 pub(crate) const CHANNELS: usize = 3;
 
 /// An operation. It does nothing if the task does not have the object: a guard, a handle, an end of a channel.
@@ -144,7 +144,7 @@ pub(crate) fn draw(seed: u64, number: u64, theme: Option<usize>) -> Program {
 /// Draws a random program of any size. If a theme is given, its operations are frequent.
 fn any(random: &mut Random, theme: Option<usize>) -> Program {
     let tasks = 2 + usize::from(random.below(3) == 0);
-    // Operations that have no schedule point elsewhere multiply the reference's executions.
+    // Operations that have a schedule point only in the reference multiply its executions.
     let most = if tasks == 2 { 3 } else { 1 + random.below(2) };
     let themes = [
         theme.unwrap_or_else(|| random.below(THEMES)),
@@ -299,7 +299,7 @@ fn operation(random: &mut Random, theme: usize, me: usize, tasks: usize, ops: &m
             5 => Quiesce,
             _ => Unseen,
         }),
-        // Readers and writers that wait for something meanwhile.
+        // Readers and writers that wait for something while they hold the lock.
         13 => match below(12) {
             0 => ops.push(Read),
             1 => ops.push(Write),
@@ -314,7 +314,7 @@ fn operation(random: &mut Random, theme: usize, me: usize, tasks: usize, ops: &m
             10 => ops.push([Join(other), PoisonRwLock][which]),
             _ => ops.extend([Write, Unlock]),
         },
-        // Waits with a limit for a message, and what may end them or come before they end.
+        // Waits with a limit for a message, and operations that may end them or come before their end.
         14 => match below(14) {
             0..4 => ops.push(ReceiveTimeout(channel)),
             4..6 => ops.push(Send(channel, value)),

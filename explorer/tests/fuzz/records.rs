@@ -30,7 +30,7 @@ pub(crate) fn record(task: usize, value: u8) {
     });
 }
 
-/// A monitor that takes the records at the end of each execution, before its remains are cleared away.
+/// A monitor that takes the records at the end of each execution, before its objects are dropped.
 pub(crate) struct Take(pub(crate) Arc<Mutex<Outcomes>>);
 
 impl Monitor for Take {

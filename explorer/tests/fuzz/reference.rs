@@ -11,7 +11,7 @@ fn explore(every: bool, test: impl Fn() + Send + Sync + 'static) -> Report {
 }
 
 #[test]
-fn operations_that_commute_have_points_there_and_nothing_else_comes_of_it() {
+fn schedule_points_at_commuting_operations_change_no_outcome() {
     // Two tasks that fence: four fences, beginnings, ends and joins in all orders with the reference, in one order without.
     let fences = || {
         let tasks = [0, 1].map(|_| thread::spawn(|| fence(SeqCst)));

@@ -1,4 +1,4 @@
-//! The programs for the engine, and the observations of their tasks.
+//! Runs the programs under the engine, and collects the observations of their tasks.
 
 use crate::program::{ATOMICS, MUTEXES, Op, Program, TASKS, is_count, is_weak, receives_from, sends_to};
 use crate::records::{Outcomes, Take, record};
@@ -82,7 +82,7 @@ struct Shared {
     barrier: Barrier,
     waker: Mutex<Option<Waker>>,
     primitives: [Primitive<Tokens>; 2],
-    /// No search sees it, but by the schedule points before each access.
+    /// Searches do not see it. They reach different orders of accesses only by the schedule points before each access.
     unseen: std::sync::atomic::AtomicUsize,
     marks: Plain<Marks>,
     program: Plain<Program>,
@@ -177,7 +177,7 @@ fn execute(program: &Plain<Program>) {
     let known = [Some(thread::current()), None, None, None];
     let ended = catch_unwind(AssertUnwindSafe(|| Body::new(&shared, 0, known).run(&shared)));
     if let Err(payload) = ended {
-        // A panic of the test's own body would end the execution, whatever the state of the others.
+        // A panic of the test's own body would end the execution, whatever the state of other tasks.
         if payload.downcast_ref::<Expected>().is_none() && !is_text(&*payload) {
             resume_unwind(payload);
         }
@@ -528,7 +528,7 @@ impl<'a> Body<'a> {
             }
             Op::Yield => thread::yield_now(),
             Op::Sleep => thread::sleep(2 * MOMENT),
-            // Every execution begins with a whole second.
+            // Every execution begins at a whole second.
             Op::Look => self.read(
                 (SystemTime::now()
                     .duration_since(UNIX_EPOCH)
@@ -546,8 +546,8 @@ impl<'a> Body<'a> {
                 });
                 self.read(value);
             }
-            // Nothing joins the task: the scope ends before its thread-local is dropped, or after that. Its records are
-            // kept apart, because their order with those of this task is not compared.
+            // No operation joins the task, so the scope ends before its thread-local is dropped, or after that. Its records
+            // are separate, because their order with those of this task is not compared.
             Op::ScopeAlone(which) => thread::scope(|scope| {
                 let (theirs, records) = (plain.clone(), TASKS + ATOMICS * self.me + which);
                 scope.spawn(move || {

@@ -8,7 +8,7 @@ use intermezzo_explorer::{Coverage, Environment, Explorer, Finding, Reduction, R
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// A search that does not show the same as the reference.
+/// A search whose results differ from those of the reference.
 #[derive(Debug)]
 pub(crate) struct Difference {
     pub(crate) search: String,
@@ -33,7 +33,7 @@ pub(crate) struct Tally {
     /// Programs on which `dpor` stays with wakeup trees.
     optimal: u64,
     replayed: u64,
-    /// Searches by `bpor` that count other traces than a search without reduction.
+    /// Searches by `bpor` that count more or fewer traces than a search without reduction.
     bpor_counts_otherwise: u64,
     /// Searches that began without their bound, and gave way to one within it.
     gave_way: u64,
@@ -119,7 +119,7 @@ pub(crate) fn explorer(number: u64) -> Explorer {
         .keep_going(true)
         .minimise(0)
         .environment(environment)
-        // A few yields in a straight line are no loop that starves others.
+        // A few yields in a straight line are not a loop that starves others.
         .set("spin_loops", "fair_yields=1_000")
 }
 
@@ -130,7 +130,7 @@ pub(crate) fn differ(search: &str, what: String) -> Difference {
     }
 }
 
-/// Checks that a search shows nothing that is not there; and everything, if `all`.
+/// Checks that a search has no outcome that the reference does not have; and, if `all`, that it has all of them.
 fn same(search: &str, found: &Shown, wanted: &Shown, all: bool) -> Result<(), Difference> {
     let odd: Vec<_> = found
         .outcomes
@@ -287,7 +287,7 @@ pub(crate) fn compare(
     }
     replay("none", program, number, none.report.findings(), tally)?;
 
-    // The rest take turns: each costs as much as all before.
+    // The remaining searches take turns, because each costs as much as all before.
     let with = || explorer(number);
     let named = |name| Strategy::named(name).expect("there is such a search");
     match number % 16 {
@@ -323,7 +323,7 @@ pub(crate) fn compare(
                 tally.gave_way += u64::from(gave_way);
                 let is_all = *found.report.coverage() == Coverage::Exhaustive;
                 same(&search, &found, &reference, is_all)?;
-                // What the bound includes is found in any case.
+                // Outcomes within the bound must be found in any case.
                 if !all.outcomes.complete.is_subset(&found.outcomes.complete)
                     || !all.outcomes.stuck.is_subset(&found.outcomes.stuck)
                     || !all.findings.is_subset(&found.findings)

@@ -1,7 +1,8 @@
-//! Searches that are explored in shares, against the same searches as a whole: the union of the traces, the findings and
-//! the counts are the same, and no trace is run twice where a whole search runs none twice.
+//! Compares searches that are explored in shares with the same searches as a whole: the union of the traces, the findings
+//! and the counts are the same, and no trace is run twice if a whole search runs none twice.
 //!
-//! The observations of a program's tasks are not compared: a share also runs executions of others, to find its own.
+//! The observations of a program's tasks are not compared, because a share also runs executions of other shares, to find
+//! its own.
 
 use crate::program::Program;
 use crate::records::Outcomes;
@@ -110,10 +111,10 @@ fn in_share(program: &Program, explorer: Explorer, share: &str) -> Report {
     report
 }
 
-/// Returns `true` if shares of a partial-order reduction may run a trace of the program once more than a whole search.
+/// `true` if shares of a partial-order reduction may run a trace of the program once more than a whole search.
 ///
-/// A time-out, or a wake-up by the environment, may commute with more steps than those that do not wake a sleeper. And where a task has yielded, a task
-/// that sleeps goes if no other can, because fairness may hold back the one that should.
+/// A time-out, or a wake-up by the environment, may commute with more steps than those that do not wake a sleeper. And
+/// where a task has yielded, a task that sleeps goes if no other can, because fairness may hold back the one that should.
 fn may_repeat(program: &Program) -> bool {
     let text = format!("{:?}", program.0);
     ["Timeout", "Sleep", "Yield", "Park", "Wait"]
@@ -204,7 +205,7 @@ fn compare_search(
     Ok(())
 }
 
-/// Compares the shares of every search that is offered with the whole, on programs of at most so many executions.
+/// Compares the shares of every search that can be divided with the whole, on programs of at most this many executions.
 pub(crate) fn compare(
     program: &Program,
     number: u64,

@@ -2,7 +2,7 @@
 
 use intermezzo_explorer::primitive::State;
 
-/// A number of tokens. Its gates open and close with more of them and with fewer.
+/// A number of tokens. Its gates open and close as the number changes.
 pub(crate) struct Tokens(pub(crate) u8);
 
 impl State for Tokens {

@@ -1,9 +1,9 @@
-//! The operations of the tables, on the look-alikes.
+//! The operations of the tables, with the look-alikes.
 
 pub(crate) use intermezzo_explorer::sync;
 use std::any::Any;
 
-/// `true` if a panic is the program's own or std's, and not the engine's, which unwinds a task that is left.
+/// `true` if a panic is the program's own or std's, and not one of the engine's, which unwinds remaining tasks.
 pub(crate) fn is_of_program(payload: &(dyn Any + Send)) -> bool {
     payload.is::<super::Expected>() || payload.is::<String>() || payload.is::<&str>()
 }

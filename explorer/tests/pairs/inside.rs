@@ -1,5 +1,5 @@
-//! Orders of what happens inside an operation, or with no operation at all: what executions must show is known from std's
-//! documentation, and stands here.
+//! Orders of effects inside an operation, or without an operation. The expected outcomes follow from std's documentation,
+//! and are listed here.
 
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use intermezzo_explorer::sync::{Arc, Weak};
@@ -47,7 +47,7 @@ fn assert_shown<T: Ord + Debug + Clone + Send + 'static, const N: usize>(
 }
 
 #[test]
-fn a_weak_handle_may_find_the_value_before_it_is_there() {
+fn a_weak_handle_may_be_upgraded_before_the_value_exists() {
     assert_shown([false, true], || {
         let mut task = None;
         let _arc = Arc::new_cyclic(|weak: &Weak<u8>| {
@@ -60,7 +60,7 @@ fn a_weak_handle_may_find_the_value_before_it_is_there() {
 }
 
 #[test]
-fn a_weak_handle_ends_before_the_value_is_there_or_later() {
+fn a_weak_handle_is_dropped_before_the_value_exists_or_later() {
     assert_shown([0, 1], || {
         let (mut task, flag) = (None, AtomicUsize::new(0));
         let arc = Arc::new_cyclic(|weak: &Weak<u8>| {
@@ -98,7 +98,7 @@ fn drop_both(arc: impl FnOnce(Noted) -> Arc<Noted>) -> bool {
 }
 
 #[test]
-fn either_task_drops_a_value_whose_memory_was_there_first() {
+fn either_task_drops_a_value_whose_memory_existed_first() {
     assert_shown([false, true], || {
         drop_both(|value| {
             let mut arc = Arc::new_uninit();
@@ -114,7 +114,7 @@ fn either_task_drops_a_value_whose_memory_was_there_first() {
     assert_shown([false, true], || {
         drop_both(|value| {
             let pointer = Arc::into_raw(Arc::new(MaybeUninit::new(value)));
-            // SAFETY: the value is there, and lies as it does in the other type.
+            // SAFETY: the value exists, and the other type has the same layout.
             unsafe { Arc::from_raw(pointer.cast()) }
         })
     });
@@ -165,7 +165,7 @@ fn a_result_is_dropped_by_its_task_or_with_the_handle() {
             drop(task);
         })
     });
-    // A task that was found ended has given its result up.
+    // A task that was found ended has given up its result.
     assert_shown([(false, false), (false, true), (true, true)], || {
         let mut ended = false;
         let dropped = detach(
@@ -243,7 +243,7 @@ fn a_task_with_thread_locals_drops_its_result_or_leaves_it_to_the_handle() {
 
 /// The threads by which the result and the thread-local value of a task were dropped, in this order or the other one.
 #[test]
-fn a_result_and_a_thread_local_are_dropped_by_turns() {
+fn a_result_and_a_thread_local_are_dropped_in_both_orders() {
     let test = || {
         let noted = Plain::new(PlainMutex::new(Vec::new()));
         let flag = Plain::new(AtomicUsize::new(0));
@@ -282,7 +282,7 @@ impl Drop for Named {
 
 #[test]
 fn a_scope_waits_for_ever_for_a_result_whose_handle_was_leaked() {
-    // As std's does, whose packet with the result then stays.
+    // std's scope does so, too, because the packet with the result is never dropped.
     let report = Explorer::new().explore(|| {
         let borrowed = AtomicUsize::new(0);
         thread::scope(|scope| std::mem::forget(scope.spawn(|| borrowed.store(1, SeqCst))));

@@ -1,11 +1,11 @@
-//! Limits that no operation of the tables shows: a pass names them.
+//! Limits that no operation of the tables shows. A pass names them.
 
 use intermezzo_explorer::sync::{Arc, Mutex, RwLock};
 use intermezzo_explorer::{Explorer, Limit, Reduction, thread};
 use std::any::Any;
 use std::panic::{catch_unwind, resume_unwind};
 
-/// Returns `true` if a pass of the test names this limit, with each reduction.
+/// `true` if a pass of the test names this limit, with each reduction.
 fn is_named(limit: &Limit, test: impl Fn() + Copy + Send + Sync + 'static) -> bool {
     let named = [Reduction::None, Reduction::Caching, Reduction::Dpor].map(|reduction| {
         let report = Explorer::new().reduction(reduction).explore(test);
@@ -31,7 +31,7 @@ fn a_pass_names_the_payload_that_another_task_might_drop() {
     assert!(panics(|| Box::new(vec![1])));
     assert!(!panics(|| Box::new("none")));
     assert!(!panics(|| Box::new(String::from("none"))));
-    // A task that joins has it.
+    // A task that joins gets the payload.
     let joins = || {
         let task = thread::spawn(|| resume_unwind(Box::new(vec![1])));
         let _: Result<(), _> = task.join();
@@ -69,7 +69,8 @@ fn a_pass_names_the_readers_that_a_waiting_writer_would_keep_out() {
 
 #[test]
 fn a_pass_names_the_readers_that_a_waiting_writer_would_keep_out_from_a_reader_that_waits() {
-    // One reader waits for a lock that the other one holds, and that one for the writer, which waits for the first.
+    // One reader waits for a lock that the other one holds, the other one for the writer, and the writer for the first
+    // reader.
     let with_lock = |holds_both: bool| {
         is_named(&Limit::WaitingWriters, move || {
             let (lock, other) = (RwLock::new(0), Mutex::new(()));

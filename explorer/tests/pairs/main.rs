@@ -1,11 +1,11 @@
-//! Every pair of operations on one object: all that the two orders show must be found.
+//! Every pair of operations on one object: the results of both orders must be found.
 //!
 //! Other tests draw programs at random, or count what a model counts. Both share assumptions with the code that they test:
 //! that an operation needs no schedule point, or commutes with another. Here each operation of each object meets each
-//! other one (`tables.rs`), and two references say what shows:
+//! other one (`tables.rs`), and two references have the expected results:
 //!
 //! - std itself, whose objects one thread uses in every order of the operations;
-//! - depth-first search with every operation a schedule point, which also has the orders in which a task waits.
+//! - depth-first search in which every operation is a schedule point, which also has the orders in which a task waits.
 //!
 //! `PAIRED=1` and `PAIRED=2` compare more; `PAIRED_KIND=Arc` compares those of one kind.
 

@@ -33,7 +33,7 @@ pub(crate) fn is_of_std(kind: Kind) -> bool {
 pub(crate) struct Extra {
     begun: Instant,
     primitive: Primitive<Tokens>,
-    /// No search sees it, but by the schedule points before each access.
+    /// Searches do not see it. They reach different orders of accesses only by the schedule points before each access.
     unseen: std::sync::atomic::AtomicU8,
     waker: Mutex<Option<Waker>>,
 }
@@ -65,17 +65,17 @@ pub(crate) struct OwnExtra {
     /// The other task.
     pub(crate) other: Option<Thread>,
     pub(crate) future: Option<future::JoinHandle<Left>>,
-    /// A channel of its own, in which there is nothing.
+    /// A channel of its own, without messages.
     pub(crate) empty: Option<(Sender<u8>, Receiver<u8>)>,
 }
 
-/// The list of what the destructor of a task's result records.
+/// The list with the records of the destructors of tasks' results.
 const RESULTS: usize = 4;
 
 /// An object that destructors access.
 static LAST: AtomicU8 = AtomicU8::new(0);
 
-/// The result of a task. Its destructor shows which task runs it, and what others did before.
+/// The result of a task. Its destructor records the task that runs it, and earlier steps of other tasks.
 pub(crate) struct Left(ThreadId);
 
 impl Left {

@@ -1,4 +1,4 @@
-//! The same operations on std itself, of which one thread performs one after the other.
+//! The same operations with std itself. One thread performs one after the other.
 
 use std::any::Any;
 pub(crate) use std::sync;
@@ -8,7 +8,7 @@ pub(crate) fn is_of_program(_: &(dyn Any + Send)) -> bool {
     true
 }
 
-/// Of objects that std does not have there is nothing.
+/// A replacement for the objects that std does not have.
 #[derive(Default)]
 pub(crate) struct Extra;
 

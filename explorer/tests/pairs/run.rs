@@ -1,4 +1,4 @@
-//! Programs, and their executions: by the engine, and on std in every order.
+//! Programs and their executions: by the engine, and with std in every order.
 
 use crate::controlled::state::{Handles, Own, Shared};
 use crate::ours::{self, Left, OwnExtra};
@@ -59,7 +59,7 @@ pub(crate) fn explore(program: &Program, explorer: Explorer) -> (Report, Outcome
     (report, outcomes)
 }
 
-/// The operations of a program, and the objects that they are on.
+/// The operations of a program, and the objects that they use.
 struct Running {
     program: Program,
     shared: Shared,
@@ -109,7 +109,7 @@ fn execute(program: &Program) {
     }
     running.perform(0, handles.pop().expect("there is a first task"), extra);
     for task in tasks {
-        // What it returns is for programs that give up handles.
+        // Its result is only for programs that give up handles.
         std::mem::forget(task.join().unwrap_or_else(|payload| resume_unwind(payload)));
     }
     if joins {
@@ -119,8 +119,8 @@ fn execute(program: &Program) {
     }
 }
 
-/// Returns the observations of all orders of the operations in which none waits: on std, by this thread alone. A task
-/// gives up what it has in one step after its operations.
+/// Returns the observations of all orders of the operations in which none waits. This thread alone runs them, with std. A
+/// task gives up its objects in one step after its operations.
 pub(crate) fn in_order(program: &Program) -> BTreeSet<Records> {
     let mut seen = BTreeSet::new();
     let lengths: Vec<usize> = program.tasks.iter().map(|ops| ops.len() + 1).collect();

@@ -12,10 +12,10 @@ const EXECUTIONS_MAX: u64 = 1_000;
 /// The numbers of programs and executions that were compared.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
-    /// The number of outcomes on std.
+    /// The number of outcomes with std.
     in_order: u64,
     reference: u64,
-    /// The number of programs with which it does not end.
+    /// The number of programs for which the reference has too many executions.
     too_large: u64,
     searches: u64,
     executions: u64,
@@ -43,7 +43,7 @@ fn explorer() -> Explorer {
         .keep_going(true)
         .minimise(0)
         .environment(environment)
-        // A few waits for no time are no loop that starves others.
+        // A few waits with a limit of zero are not a loop that starves others.
         .set("spin_loops", "fair_yields=1_000")
 }
 

@@ -1,4 +1,4 @@
-//! The objects that the operations are on. This file is compiled twice: for the look-alikes and for std.
+//! The objects that the operations use. This file is compiled twice: for the look-alikes and for std.
 
 use super::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use super::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
@@ -20,14 +20,14 @@ impl Drop for Noisy {
     }
 }
 
-/// A clone has a count of its own: nothing tells a search that two values share one.
+/// A clone has a count of its own, because a search could not know that two values share one.
 impl Clone for Noisy {
     fn clone(&self) -> Noisy {
         Noisy(Plain::default())
     }
 }
 
-/// The kinds of objects, a table of operations each.
+/// The kinds of objects. Each has a table of operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Atomic,
@@ -39,7 +39,7 @@ pub(crate) enum Kind {
     Rendezvous,
     Arc,
     NoisyArc,
-    /// The same, whose memory was there before its value.
+    /// The same, with memory that existed before its value.
     AssumedArc,
     Once,
     OnceLock,
@@ -76,7 +76,7 @@ pub(crate) const ALL: &[Kind] = &[
 /// The objects that tasks share.
 pub(crate) struct Shared {
     pub(crate) atomic: AtomicUsize,
-    /// Another object of any kind, in whose order with the first one something may show.
+    /// Another object: the order of its accesses and those of the first object may have an effect.
     pub(crate) flag: AtomicUsize,
     pub(crate) mutex: Mutex<u8>,
     pub(crate) rwlock: RwLock<u8>,
@@ -88,7 +88,7 @@ pub(crate) struct Shared {
     pub(crate) barrier: Barrier,
     /// The number of values that were dropped.
     pub(crate) dropped: Plain<Unseen>,
-    /// Those that std does not have.
+    /// The objects that std does not have.
     pub(crate) extra: super::Extra,
 }
 
@@ -172,7 +172,7 @@ fn assumed(value: Noisy) -> Arc<Noisy> {
     Arc::get_mut(&mut arc)
         .expect("it is the only handle")
         .write(value);
-    // SAFETY: the value is there.
+    // SAFETY: the value exists.
     unsafe { arc.assume_init() }
 }
 
@@ -201,10 +201,10 @@ impl Own<'_> {
     }
 }
 
-/// An operation. It does nothing if the task has not what it takes.
+/// An operation. It does nothing if the task does not have the objects.
 pub(crate) struct Op {
     pub(crate) name: &'static str,
-    /// Performs it, and returns what it shows.
+    /// Performs it, and returns its result.
     pub(crate) run: for<'a> fn(&'a Shared, &mut Own<'a>) -> u8,
     /// `true` if it would not wait now.
     pub(crate) ready: for<'a> fn(&'a Shared, &Own<'a>) -> bool,
@@ -213,7 +213,7 @@ pub(crate) struct Op {
 /// The result of an operation that the task cannot perform.
 pub(crate) const NOTHING: u8 = 99;
 
-/// The result of one that panics, with the program's own panic and with another.
+/// The result of an operation that panics, with the program's own panic and with another.
 const PANICS: u8 = 90;
 
 /// Performs an operation that may panic.

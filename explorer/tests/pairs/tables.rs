@@ -1,4 +1,4 @@
-//! The operations of each kind of object, a line each. This file is compiled twice: for the look-alikes and for std.
+//! The operations of each kind of object, one on each line. This file is compiled twice: for the look-alikes and for std.
 //!
 //! An operation that is added here is tried with each other one of its kind.
 
@@ -304,7 +304,7 @@ const CONDVAR: &[Op] = &[
     op("try_lock", |shared, _| u8::from(shared.mutex.try_lock().is_ok())),
 ];
 
-/// Returns what a received message shows, or its lack.
+/// Returns the result of a receive, with or without a message.
 fn received(shared: &Shared, result: Result<Noisy, TryRecvError>) -> u8 {
     match result {
         Ok(message) => {
@@ -555,7 +555,7 @@ const BARRIER: &[Op] = &[
     op("flag.swap", |shared, _| shared.flag.swap(2, SeqCst) as u8),
 ];
 
-/// Looks at what is left when all tasks have ended.
+/// Returns the state of the objects when all tasks have ended.
 pub(crate) fn left(shared: &Shared) -> Vec<u8> {
     vec![
         shared.atomic.load(SeqCst) as u8,

@@ -13,20 +13,20 @@ const SEED: u64 = 20_261_121;
 
 /// The results for the mutated files.
 #[derive(Debug, Default)]
-struct Came {
+struct Counts {
     /// Accepted by the trial; unless code was damaged, loaded here if it was accepted again.
     loaded: usize,
     refused: usize,
     crashed_elsewhere: usize,
 }
 
-impl Came {
+impl Counts {
     fn add(&mut self, file: &Path, arguments: &str, damage: Damage) {
         match Plugin::try_out(file, arguments) {
             Ok(_) if damage == Damage::Code => self.loaded += 1,
             Ok(tried) => {
                 assert!(!tried.name.is_empty());
-                // It may still be refused: damaged code need not do the same twice.
+                // It may still be refused, because damaged code need not behave the same twice.
                 let loaded = Plugin::load_with(file, arguments);
                 self.loaded += usize::from(loaded.is_ok());
             }
@@ -79,28 +79,28 @@ fn mutate(bytes: &mut Vec<u8>, random: &mut impl Rng) -> Damage {
 fn mutated_files_are_refused_or_loaded() {
     let directory = directory("mutated");
     let mut random = Xoshiro256StarStar::seed_from_u64(SEED);
-    let mut came = Came::default();
+    let mut counts = Counts::default();
     let sound = [c_plugin(), rust_plugin()].map(|file| std::fs::read(file).unwrap());
     for number in 0..1000 {
         let mut bytes = sound[usize::from(number % 4 == 0)].clone();
         let damage = mutate(&mut bytes, &mut random);
-        // A new name each time: a loader remembers what it has loaded.
+        // A new name each time, because a loader remembers the libraries that it has loaded.
         let file = directory.join(format!("{number}.so"));
         std::fs::write(&file, bytes).unwrap();
-        came.add(&file, "", damage);
+        counts.add(&file, "", damage);
         std::fs::remove_file(&file).unwrap();
     }
-    assert!(came.refused > 200 && came.loaded > 50, "{came:?}");
+    assert!(counts.refused > 200 && counts.loaded > 50, "{counts:?}");
 }
 
 #[test]
 fn mutated_tables_are_refused_or_loaded() {
     let library = c_plugin();
     let mut random = Xoshiro256StarStar::seed_from_u64(SEED);
-    let mut came = Came::default();
+    let mut counts = Counts::default();
     for _ in 0..300 {
         let (at, byte) = (random.random_range(0..152), random.random::<u8>());
-        came.add(library, &format!("poke {at} {byte}"), Damage::Code);
+        counts.add(library, &format!("poke {at} {byte}"), Damage::Code);
     }
-    assert!(came.refused > 50, "{came:?}");
+    assert!(counts.refused > 50, "{counts:?}");
 }

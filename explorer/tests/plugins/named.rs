@@ -1,4 +1,4 @@
-//! Plugins that ask for variables by the names of their author.
+//! Plugins that ask for variables by the names that the author of the test gave them.
 
 use crate::build::{c, rust};
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -34,7 +34,7 @@ impl Shared {
         entries.push(1);
     }
 
-    /// While it waits, it holds nothing.
+    /// A task that waits holds nothing.
     fn wait(&self) {
         let entries = self.registry.lock().unwrap();
         let entries = self

@@ -17,7 +17,7 @@ fn refusal(file: &Path, arguments: &str) -> String {
 }
 
 #[test]
-fn files_that_are_no_libraries_are_refused() {
+fn files_that_are_not_libraries_are_refused() {
     let directory = directory("no-libraries");
     let write = |name: &str, bytes: &[u8]| {
         let path = directory.join(name);

@@ -23,19 +23,19 @@ fn messages(report: &Report) -> Vec<&str> {
 }
 
 #[test]
-fn a_plugin_in_c_hears_and_asks_everything() {
+fn a_plugin_in_c_gets_all_events_and_answers() {
     hears_and_asks_everything(c_plugin());
 }
 
 #[test]
-fn a_plugin_of_an_older_version_hears_and_asks_everything() {
+fn a_plugin_of_an_older_version_gets_all_events_and_answers() {
     for library in [c_plugin_of_version_5(), c_plugin_of_version_6()] {
         hears_and_asks_everything(library);
     }
 }
 
 #[test]
-fn a_plugin_that_follows_stale_reads_is_told_which_store_is_read() {
+fn a_plugin_that_follows_stale_reads_gets_the_store_that_is_read() {
     let explore = |library: &Path| {
         let plugin = Plugin::load(library).unwrap();
         let environment = Environment {
@@ -52,7 +52,7 @@ fn a_plugin_that_follows_stale_reads_is_told_which_store_is_read() {
     assert_eq!(stale.count(), 1, "{report}");
     assert!(Plugin::try_out(c_plugin(), "").unwrap().follows_stale_reads);
     assert_eq!(messages(&explore(rust_plugin()).unwrap()), ["8 accesses"]);
-    // The rest says so, or is of a version that cannot.
+    // The other plugins declare that they follow stale reads, or have a version without them.
     assert!(explore(&shipped("intermezzo-lock-order")).is_ok());
     for refused in [
         c_plugin_of_version_5(),
@@ -96,7 +96,7 @@ fn callbacks_may_be_null() {
 }
 
 #[test]
-fn a_plugin_in_rust_hears_everything_and_its_panic_is_a_finding() {
+fn a_plugin_in_rust_gets_all_events_and_its_panic_is_a_finding() {
     let library = rust_plugin();
     let plugin = Plugin::load(library).unwrap();
     assert_eq!(plugin.plugin_version(), Some("3.2.1"));

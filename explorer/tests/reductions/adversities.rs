@@ -30,7 +30,7 @@ pub(crate) const ADVERSE: Environment = Environment {
     seed: 0,
 };
 
-/// The same, where no wait times out early.
+/// The same environment, in which no wait times out early.
 pub(crate) const UNTIMED: Environment = Environment {
     timeouts: 0,
     ..ADVERSE
@@ -76,7 +76,7 @@ fn compare(
     let by_trees =
         case.0 == Reduction::Dpor && jobs == 1 && !numbers_differ(program) && !environment.has_memory_model();
     let is_optimal = by_trees && is_plain(program);
-    // The clock may come into use in an order that depends on the schedule: then source sets take over.
+    // The clock may come into use in an order that depends on the schedule. Then source sets take over.
     let is_sound = match report.reduction() {
         "dpor" => true,
         "source-dpor" => !is_plain(program),
@@ -224,7 +224,7 @@ fn parking_ends() {
     suite::<5>(Family::Parking);
 }
 
-/// A time-out comes in place of a token after steps that it need not come after. Source sets missed two traces.
+/// A time-out may take the place of a token after steps that it need not follow. Source sets missed two traces.
 #[test]
 fn a_wait_that_a_token_ended_may_time_out_after_other_steps() {
     let program = Program(vec![

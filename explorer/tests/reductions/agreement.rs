@@ -1,11 +1,11 @@
-//! The reductions on a program that a test draws itself, compared with a search without reduction.
+//! Compares the reductions with a search without reduction, on programs that a test draws itself.
 
 use intermezzo_explorer::{Coverage, Explorer, Reduction, Report, Strategy};
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::sync::Mutex;
 
-/// The number of executions without reduction from which on a program is too large.
+/// The number of executions without reduction at which a program is too large.
 const EXECUTIONS_MAX: u64 = 4_000;
 
 /// The searches that are compared, each with its number of workers.

@@ -1,7 +1,7 @@
 //! Executions that are cut because every enabled task sleeps, while other tasks wait.
 //!
-//! In the executions that show the rest, such a task continues only after a step that comes earlier there. So its races must
-//! be found here, too.
+//! In the executions that show the rest, such a task continues only after a step that comes earlier there. So its races
+//! must be found here, too.
 
 use super::program::Op::{Load, Lock, Park, Receive, Release, Send, Spawn, Store, TryReceive, Unpark};
 use super::program::Program;
@@ -15,8 +15,8 @@ use quickcheck::{Arbitrary, Gen};
 /// Programs with more interleavings are not compared.
 const MOST: u64 = 60_000;
 
-/// The second task waits in its critical section for the first one, whose step sleeps. The third one, which can free it as
-/// well, waits for the lock.
+/// The second task waits in its critical section for the first one, which sleeps. The third one, which can release it, too,
+/// waits for the lock.
 #[test]
 fn a_task_that_waits_for_a_lock_goes_first() {
     agree(&[
@@ -52,7 +52,7 @@ fn shares_agree(program: &Program, expected: &Expected) {
     }
 }
 
-/// In a share, tasks sleep whose steps other shares run.
+/// In a share, tasks sleep if other shares run their steps.
 #[test]
 fn shares_together_show_all_of_critical_sections() {
     for_each_drawn(8, 40, |_, program, expected| shares_agree(program, expected));

@@ -1,5 +1,5 @@
-//! The coverage that a report claims, against searches of larger environments: they show nothing more unless the report
-//! lists a limit.
+//! Compares the coverage that a report claims with searches of larger environments: they show nothing more unless the
+//! report lists a limit.
 
 use crate::lines;
 use crate::program::{Family, Op, draw};
@@ -56,7 +56,7 @@ fn is_exhaustive(report: &Report) -> bool {
 /// If a report says that every schedule of its environment was run, a search of a larger environment shows nothing
 /// more, unless the enlarged bound is listed as a limit. And the listed limits do hide something.
 #[test]
-fn what_is_not_listed_as_a_limit_was_explored() {
+fn everything_without_a_listed_limit_was_explored() {
     let programs = crate::variable("CLAIMS_PROGRAMS").unwrap_or(60);
     let g = &mut Gen::from_size_and_seed(8, 33);
     let (mut compared, mut more) = (0, [0; BOUNDS.len()]);
@@ -72,8 +72,8 @@ fn what_is_not_listed_as_a_limit_was_explored() {
         if !is_exhaustive(&report) {
             continue;
         }
-        // A task ends with its last step: a look at its end can come between only if that step has a schedule point of
-        // its own.
+        // A task ends with its last step. A check can come between the step and the end only if that step has a schedule
+        // point of its own.
         let every = !program.any(|op| matches!(op, Op::IsFinished(_)));
         for (place, (enlarge, is_about)) in BOUNDS.iter().enumerate() {
             let mut larger = environment;
@@ -103,7 +103,7 @@ fn what_is_not_listed_as_a_limit_was_explored() {
 
 /// The same for fair scheduling: if a report is exhaustive, a search that counts fewer yields shows nothing more.
 #[test]
-fn what_fairness_leaves_out_is_said() {
+fn schedules_that_fairness_leaves_out_are_reported() {
     let programs = crate::variable("CLAIMS_PROGRAMS").unwrap_or(100);
     let g = &mut Gen::from_size_and_seed(8, 34);
     let (mut compared, mut more) = (0, 0);
@@ -145,7 +145,7 @@ fn says(report: &Report, words: &str, json: &str) -> bool {
 }
 
 #[test]
-fn a_pass_says_that_weaker_orderings_and_tasks_that_never_were_are_not_explored() {
+fn a_pass_names_weak_memory_and_a_single_task_as_limits() {
     let alone = Explorer::new().explore(|| {});
     let words = "1 execution; every schedule was run; not explored: other tasks (the test created none)";
     assert!(says(&alone, words, "\"kind\": \"one_task\""), "{alone}");
@@ -170,7 +170,7 @@ fn a_pass_says_that_weaker_orderings_and_tasks_that_never_were_are_not_explored(
 
 /// Objects of std are not seen: a pass of a test that has no others says so. What the tasks share may be behind an `Arc`.
 #[test]
-fn a_pass_says_that_tasks_share_nothing_that_is_seen() {
+fn a_pass_says_that_tasks_share_no_controlled_object() {
     let tasks = |use_it: fn(&Shared)| {
         Explorer::new().explore(move || {
             let shared = Arc::new(Shared::default());
@@ -191,7 +191,7 @@ fn a_pass_says_that_tasks_share_nothing_that_is_seen() {
         tasks(|shared| shared.seen.store(1, SeqCst)),
         tasks(|shared| drop(shared.lock.lock())),
         tasks(|_| schedule_point()),
-        // One of them waits for ever.
+        // One of the tasks waits for ever.
         tasks(|shared| std::mem::forget(shared.lock.lock())),
     ] {
         assert!(!seen.limits().contains(&Limit::NothingShared), "{seen}");

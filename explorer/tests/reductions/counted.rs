@@ -1,8 +1,8 @@
 //! Programs whose tasks share a value by `Arc` and `Weak`: the outcomes and traces of every reduction are those of a
 //! search without reduction.
 //!
-//! Handles are given up in any order, but the last one runs the destructor. So an operation on a count is another one
-//! where other handles are left.
+//! Handles are given up in any order, but the last one runs the destructor. So an operation on a count acts differently
+//! if other handles are left.
 
 use crate::agreement::{Random, agree};
 use crate::variable;
@@ -225,8 +225,8 @@ fn random_programs_with_counts_agree() {
     assert!(compared * 2 >= programs, "too few programs are small enough");
 }
 
-/// The last handle is still the last before a weak one changes; and an operation that takes the value only if it has
-/// the last handle depends on the counts in any case.
+/// A handle that is the last one is still the last before a change of a weak handle. An operation that takes the value only
+/// with the last handle depends on the counts in any case.
 #[test]
 fn last_handles_before_other_changes() {
     use Op::*;

@@ -1,4 +1,4 @@
-//! Programs in which fairness holds tasks back: every reduction shows what a search without reduction shows.
+//! Programs in which fairness holds tasks back: every reduction has the outcomes of a search without reduction.
 //!
 //! Fairness depends on the order of steps that commute. So a reduction that runs one execution for each trace may run those
 //! steps in the one order in which a task is held back.
@@ -21,15 +21,15 @@ enum Op {
     Load(usize),
     Store(usize),
     Add(usize),
-    /// Takes the lock, and counts up what it guards.
+    /// Takes the lock, and increments the number that it guards.
     Lock,
     /// Does the same, and yields twice while it has the lock.
     Hold,
-    /// Looks at most so often, yielding after each look, until the word is not 0.
+    /// Reads the word at most this many times, yielding after each read, until it is not 0.
     Spin(usize, u32),
-    /// Looks, yielding after each look, until the first task has done all else: the task is parked.
+    /// Waits until the first task has done everything else, yielding in each round: the task is parked.
     Await,
-    /// Looks at the word until two looks in a row, with a yield in between, read the same.
+    /// Reads the word until two successive reads, with a yield in between, have the same value.
     Settle(usize),
     ParkTimeout(u64),
     WaitTimeout(u64),
@@ -81,7 +81,7 @@ struct Shared {
     over: AtomicU64,
     lock: Mutex<u64>,
     condvar: Condvar,
-    /// There only if the program uses it: its last handles are dropped in steps of their own.
+    /// `None` unless the program uses it, because its last handles are dropped in steps of their own.
     channel: Option<Channel>,
 }
 
@@ -274,7 +274,7 @@ fn loads_while_another_sleeps() -> (u64, u64) {
 
 /// No time-out comes early here, so time passes only if every task waits or yields.
 #[test]
-fn so_it_is_where_only_time_ends_sleeps() {
+fn loads_while_another_task_sleeps_if_time_passes_only_then() {
     assert!(
         agree(
             &"two sleeps",
@@ -287,7 +287,7 @@ fn so_it_is_where_only_time_ends_sleeps() {
 
 /// The schedule says that the task was an alternative, although fairness held it back.
 #[test]
-fn an_execution_in_which_a_task_went_that_was_held_back_is_replayed() {
+fn an_execution_in_which_a_held_back_task_ran_is_replayed() {
     let test = || assert_ne!(loads_while_another_sleeps(), (0, 1));
     for reduction in [Reduction::SourceDpor, Reduction::Dpor] {
         let explorer = Explorer::new().set("environment", "calm");

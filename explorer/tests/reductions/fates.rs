@@ -23,7 +23,7 @@ const EXECUTIONS_MAX: u64 = 400;
 /// The factor by which that maximum grows with every operation a schedule point.
 const EVERY_TIMES: u64 = 20;
 
-/// The number of programs among which one may have a trace that runs twice, or for which another reduction takes over.
+/// Of this many programs, one may run a trace twice or be taken over by another reduction.
 const ODD_AMONG: u64 = 50;
 
 /// The operations that are drawn.
@@ -45,7 +45,7 @@ struct Tally {
     traces: u64,
     /// Programs in which a trace runs twice or another reduction takes over.
     odd: Vec<String>,
-    /// Programs of which a search does not show the same.
+    /// Programs for which a search has other outcomes.
     differ: Vec<String>,
 }
 
@@ -109,7 +109,7 @@ fn operation(g: &mut Gen, drawn: Drawn, ops: &mut Vec<Op>) {
     }
 }
 
-/// Returns what `dpor` did besides running each trace once.
+/// Returns what `dpor` did other than running each trace once.
 fn oddity(report: &Report) -> Option<String> {
     let (executions, redundant) = (report.executions(), report.redundant());
     if report.reduction() != "dpor" {
@@ -122,7 +122,7 @@ fn oddity(report: &Report) -> Option<String> {
     })
 }
 
-/// Compares `dpor`, by one worker and by two, with every schedule. Returns what it did besides running each trace once.
+/// Compares `dpor`, by one worker and by two, with every schedule. Returns what it did other than running each trace once.
 fn compare(program: &Program, tally: &mut Tally) -> Result<Option<String>, String> {
     let with = |reduction| explorer((reduction, None), UNTIMED);
     let most = variable("EXPLORED_FATES_MAX").unwrap_or(EXECUTIONS_MAX);

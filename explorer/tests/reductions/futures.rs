@@ -1,9 +1,9 @@
-//! Spawned futures: looks at whether they are complete, and waits for them.
+//! Spawned futures: checks if they are complete, and waits for them.
 
 use super::explorer;
 use intermezzo_explorer::{Environment, Reduction, future};
 
-/// A poll of a handle whose future is not complete is no look at whether a task has ended.
+/// A poll of a handle whose future is not complete is not a check if a task has ended.
 #[test]
 fn futures_that_are_awaited_are_reduced() {
     let explore = |reduction| {

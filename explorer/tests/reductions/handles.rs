@@ -1,5 +1,5 @@
-//! Values with destructors that several tasks share by handles: random programs, in which the destructor shows which task ran
-//! it and when. Every reduction shows what brute force does, and wakeup trees run one execution for each trace.
+//! Values with destructors that several tasks share by handles: random programs, in which the destructor shows which task
+//! ran it and when. Every reduction has the outcomes of brute force, and wakeup trees run one execution for each trace.
 
 use super::variable;
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -15,7 +15,7 @@ use std::sync::{Mutex as StdMutex, PoisonError};
 enum Op {
     /// Appends the task's number to the list under this lock.
     Push(usize),
-    /// Adds to an atomic, and records what was there.
+    /// Adds to an atomic, and records the previous value.
     Add(usize),
     /// Drops the task's handle on this value.
     Drop(usize),
@@ -58,7 +58,7 @@ impl Program {
     }
 }
 
-/// A value whose destructor looks at the lists and at the atomics.
+/// A value whose destructor reads the lists and the atomics.
 struct Value {
     number: usize,
     visible: bool,
@@ -93,7 +93,7 @@ impl Drop for Value {
 
 /// Runs the program once, and returns its outcome: the lists, and the notes of the tasks and destructors, sorted.
 fn run(program: &Program) -> String {
-    // It is leaked, because destructors may run late: some dozen bytes for each execution.
+    // Leaked, because destructors may run late: a few dozen bytes for each execution.
     let shared: &'static Shared = Box::leak(Box::new(Shared {
         lists: [const { Mutex::new(Vec::new()) }; 2],
         atomics: [const { AtomicUsize::new(0) }; 2],
@@ -195,7 +195,7 @@ fn reductions_show_which_task_drops_a_value_last() {
     }
     assert!(compared > programs / 2, "{compared} programs were compared");
     assert!(by_brute_force > 0, "no program was small enough");
-    // Where a search cannot tell two traces apart beforehand, it gives way to another one.
+    // A search that cannot distinguish two traces in advance gives way to another one.
     assert!(exact * 10 >= compared * 9, "{exact} of {compared}");
 }
 
@@ -209,7 +209,7 @@ fn values_with_destructors_cost_no_executions() {
     };
     let (report, _) = explore(&lists(true), Reduction::Dpor, false);
     assert_eq!((report.executions(), report.traces()), (12, Some(12)));
-    // The task that drops a value last may be any, for each of two values.
+    // Any task may be the one that drops a value last, for each of two values.
     let (report, _) = explore(&lists(false), Reduction::Dpor, false);
     assert_eq!(report.traces(), Some(report.executions()));
 }

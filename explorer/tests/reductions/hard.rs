@@ -1,4 +1,4 @@
-//! Programs that are easy to get wrong, each for its own reason, with every reduction.
+//! Programs that are difficult for reductions, each for its own reason, with every reduction.
 
 use crate::adversities;
 use crate::program::Op::{self, *};
@@ -59,7 +59,7 @@ fn values_are_chosen_in_steps() {
 }
 
 #[test]
-fn ends_are_looked_at() {
+fn ends_are_checked() {
     check(&[
         &[
             &[Spawn(1), Spawn(2), IsFinished(2)],
@@ -72,7 +72,7 @@ fn ends_are_looked_at() {
             &[],
             &[Send(0, 0), Store(0, 0)],
         ],
-        // An end is part of the step before it, and other tasks may look at it.
+        // An end is part of the step before it, and other tasks may check it.
         &[&[Spawn(1), IsFinished(1)], &[Store(0, 1), Spawn(2)], &[NotifyAll]],
         &[&[Spawn(1), Spawn(2), IsFinished(2)], &[Park], &[Unpark(1)]],
         &[
@@ -155,7 +155,7 @@ fn waiters_are_woken() {
             &[Lock(0), Wait],
             &[Lock(1), Wait],
         ],
-        // All are woken in one step, in an order that means nothing: the numbers of the tasks depend on steps that
+        // All are woken in one step, in an order without meaning: the numbers of the tasks depend on steps that
         // commute.
         &[
             &[Spawn(1), Store(0, 1), Spawn(2), Lock(1), NotifyAll],
@@ -244,7 +244,7 @@ fn locks_are_tried() {
 }
 
 #[test]
-fn one_writes_where_others_look() {
+fn one_task_writes_and_others_read() {
     // With source sets alone, some executions of this program end asleep.
     check(&[
         &[
@@ -263,7 +263,7 @@ fn one_writes_where_others_look() {
 }
 
 #[test]
-fn waits_end_unasked() {
+fn waits_end_early() {
     check(&[
         &[&[Spawn(2), Load(0)], &[], &[Park]],
         &[&[Spawn(1), Lock(0)], &[Lock(0), Wait]],

@@ -1,4 +1,4 @@
-//! Depth-first search against an independent enumerator of interleavings, on random small programs. Unbounded search
+//! Compares depth-first search with an independent enumerator of interleavings, on random small programs. Unbounded search
 //! runs every interleaving exactly once. With a bound of c preemptions, it runs exactly those with at most c, each
 //! once.
 

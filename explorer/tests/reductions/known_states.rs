@@ -1,18 +1,18 @@
-//! Partial-order reduction within a bound, which does not continue from states that it has explored: programs that are
-//! large enough to come to many states several times.
+//! Partial-order reduction within a bound does not continue from states that it has explored. The programs here are
+//! large enough to reach many states several times.
 
 use crate::lines::{Kind, Line, detached, draw_within, searched, searched_by};
 use intermezzo_explorer::{Coverage, Explorer, Reduction};
 use quickcheck::Gen;
 
-/// The most lines of each task, for two tasks, three and so on.
+/// The maximum number of lines of each task, for two tasks, three and so on.
 const LINES: [usize; 3] = [8, 5, 3];
 
 /// Programs that need more executions are not compared.
 const EXECUTIONS_MAX: u64 = 3_000;
 
 #[test]
-fn what_comes_after_known_states_is_planned_for() {
+fn steps_after_known_states_are_planned() {
     let g = &mut Gen::from_size_and_seed(8, 41);
     let all = crate::variable("KNOWN_PROGRAMS").unwrap_or(250);
     let (mut compared, mut too_large, mut by_caching, mut by_dpor, mut known) = (0, 0, 0, 0, 0);
@@ -27,7 +27,7 @@ fn what_comes_after_known_states_is_planned_for() {
             }
             let (found, same) = searched(&program, Reduction::Dpor, Some(bound));
             if found.executions() >= EXECUTIONS_MAX {
-                // It comes to a state by more preemptions first, and then again by fewer.
+                // It reaches a state with more preemptions first, and later with fewer.
                 too_large += 1;
                 break;
             }
@@ -39,7 +39,7 @@ fn what_comes_after_known_states_is_planned_for() {
             }
             assert_eq!(found.traces(), wanted.traces(), "{number} {program:?} at {bound}");
             if found.reduction() != "dpor" {
-                // It gave way, because fairness held tasks back.
+                // The reduction gave way, because fairness held tasks back.
                 continue;
             }
             compared += 1;
@@ -56,8 +56,8 @@ fn what_comes_after_known_states_is_planned_for() {
     assert!(by_dpor < by_caching, "{by_dpor} {by_caching}");
 }
 
-/// A yield makes a switch free. Unless fairness holds a task back, that is all it does: the reduction explores what a search
-/// without fairness and without a reduction does.
+/// A yield makes a switch free. Unless fairness holds a task back, that is all it does: the reduction explores what a
+/// search without fairness and without a reduction does.
 #[test]
 fn yields_that_hold_no_task_back_only_make_switches_free() {
     let g = &mut Gen::from_size_and_seed(8, 43);

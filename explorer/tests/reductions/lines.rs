@@ -26,7 +26,7 @@ pub(crate) enum Line {
     Now,
     /// Sleeps this many milliseconds.
     Sleep(u64),
-    /// Looks at most three times whether the variable is 0, and yields in between. Its result is the number of looks
+    /// Checks at most three times if the variable is 0, and yields in between. Its result is the number of checks
     /// that found 0.
     Poll(usize),
     Yield,
@@ -34,7 +34,7 @@ pub(crate) enum Line {
     Park(u64),
 }
 
-/// The lines of a program besides accesses to variables.
+/// The lines of a program in addition to accesses to variables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Plain,
@@ -75,7 +75,8 @@ const JOININGS: [Joining; 6] = [
 #[derive(Clone, Debug)]
 pub(crate) struct Program {
     joining: Joining,
-    /// If each task has a handle to one of two `Arc`s: `true` if the creator drops its own before it joins.
+    /// `None` if tasks have no handles. Otherwise each task has one on one of two `Arc`s, and this is `true` if the
+    /// creator drops its own before it joins.
     counted: Option<bool>,
     tasks: Vec<Vec<Line>>,
 }
@@ -249,7 +250,7 @@ pub(crate) fn explore(program: &Program, explorer: Explorer) -> (Report, Outcome
         .minimise(0)
         .executions(EXECUTIONS_MAX);
     let report = explorer.explore(|| {
-        // The values that detached tasks read are complete only here.
+        // Only here are the records of detached tasks complete.
         keep();
         let shared: &'static Shared = Box::leak(Box::new(Shared {
             vars: Default::default(),
@@ -337,8 +338,8 @@ fn check_each(counted: Option<bool>, programs: &[&[&[Line]]]) {
     }
 }
 
-/// Time passes at a yield or a sleep if the task has looked at something since it yielded before, and no task has written
-/// anything. So the order of a yield and of a store matters, though they share nothing.
+/// Time passes at a yield or a sleep if the task has read something since its last yield, and no task has written
+/// anything. So the order of a yield and a store matters, although they share nothing.
 #[test]
 fn yields_that_let_time_pass_are_not_taken_to_commute() {
     let g = &mut Gen::from_size_and_seed(8, 61);
@@ -365,7 +366,7 @@ fn yields_that_let_time_pass_are_not_taken_to_commute() {
         let is_known = number < first_drawn;
         for bound in [None, Some(0), Some(1), Some(2)] {
             let (whole, outcomes) = searched(&program, Reduction::None, bound);
-            // What fairness leaves out may depend on the search.
+            // The schedules that fairness leaves out may depend on the search.
             let is_fair = matches!(whole.coverage(), Coverage::Bounded { reason: Some(_), .. });
             if whole.executions() >= EXECUTIONS_MAX || is_fair && !is_known {
                 continue;

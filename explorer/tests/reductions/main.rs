@@ -1,4 +1,4 @@
-//! Every reduction against an independent model of random small programs: it leaves out executions that show nothing
+//! Compares every reduction with an independent model of random small programs: it leaves out executions that show nothing
 //! new, and no others.
 //!
 //! These environment variables change what is compared:
@@ -273,7 +273,7 @@ fn explorer((reduction, bound): Case, environment: Environment) -> Explorer {
     }
 }
 
-/// Returns a finding that is no deadlock.
+/// Returns a finding that is not a deadlock.
 fn trouble(report: &Report) -> Option<String> {
     let other = report
         .findings()
@@ -319,7 +319,7 @@ fn is_plain(program: &Program) -> bool {
     })
 }
 
-/// Checks that a search found these outcomes, and nothing but deadlocks besides.
+/// Checks that a search had these outcomes, and no findings but deadlocks.
 fn same_outcomes(report: &Report, found: &Outcomes, wanted: &Outcomes) -> Result<(), String> {
     if let Some(trouble) = trouble(report) {
         return Err(trouble);

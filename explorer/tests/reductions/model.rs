@@ -1,4 +1,4 @@
-//! A model of programs, made from the design and without the engine's code: every interleaving, with its preemptions,
+//! A model of programs, written from the design and without the engine's code: every interleaving, with its preemptions,
 //! the values that its tasks read, and the trace to which it belongs.
 //!
 //! A step is a visible operation and everything that follows up to the next ones. Its task continues, and so do the
@@ -20,7 +20,7 @@ pub(crate) fn noted(record: Record, value: u8) -> Record {
     record << 4 | Record::from(value + 1)
 }
 
-/// The values in a record for a failed attempt, and for the news that all senders are gone.
+/// The values in a record for a failed attempt, and for a receive that finds all senders gone.
 pub(crate) const FAILED: u8 = 13;
 pub(crate) const DISCONNECTED: u8 = 14;
 
@@ -31,7 +31,7 @@ pub(crate) fn counted_up(data: u8) -> u8 {
 
 /// The end of an execution.
 pub(crate) struct Leaf<'a> {
-    /// `true` if every task came to its end; otherwise it is a deadlock.
+    /// `true` if every task ended; otherwise it is a deadlock.
     pub(crate) complete: bool,
     pub(crate) preemptions: u32,
     /// For each preemption, the variable that the preempted task had accessed last, if any.
@@ -189,7 +189,7 @@ impl Walk<'_> {
         true
     }
 
-    /// `true` if the task's next step looks at a task that has ended, and may not find that, because no look has found
+    /// `true` if the task's next step checks a task that has ended, and may not find that, because no check has found
     /// it yet.
     fn may_be_late(&self, state: &State, task: usize) -> bool {
         let Some(Op::IsFinished(other)) = self.operation(state, task) else {
@@ -322,7 +322,7 @@ impl Walk<'_> {
         }));
     }
 
-    /// Records a look at the end of another task. A successful look comes after the end; a failed one is not ordered
+    /// Records a check of the end of another task. A successful check comes after the end; a failed one is not ordered
     /// with it.
     fn look(&mut self, state: &mut State, task: usize, other: usize, ended: bool) {
         let own = &mut state.tasks[task];

@@ -1,4 +1,4 @@
-//! Steps that are other steps in another order: a handle that is the last, a wait that times out, a choice of values.
+//! Steps that act differently in another order: a handle that is the last, a wait that times out, a choice of values.
 //!
 //! A sequence that reverses a race is planned from the steps of the execution that showed the race. `dpor` has to know
 //! which of them will be different, or it runs some traces twice, or executions that show nothing.
@@ -39,7 +39,7 @@ impl Drop for Dropped {
     fn drop(&mut self) {}
 }
 
-/// Drops commute, but for the last one: which handle that is, is all that the order decides.
+/// Drops commute except for the last one: the order decides only which handle is the last.
 fn each_drops<const TASKS: usize>() {
     let value = Arc::new(Dropped);
     let handles: [_; TASKS] = std::array::from_fn(|_| value.clone());

@@ -1,6 +1,6 @@
 //! Random programs: the operations of their tasks, how they are drawn, and how a failing program is shrunk.
 //!
-//! Every sequence of operations is a program: an operation that makes no sense at its position does nothing, such as a
+//! Every sequence of operations is a program. An operation that makes no sense at its position does nothing, such as a
 //! release without a lock, or a join of a task that was never created. So a program can be shrunk by leaving out
 //! whatever is not needed.
 
@@ -125,7 +125,7 @@ pub(crate) enum Family {
     Channels,
     Parking,
     Tasks,
-    /// Something of all families above.
+    /// Operations of all families above.
     Mixed,
     /// The variables that come into use, and their order, depend on the schedule.
     Probing,
@@ -250,7 +250,7 @@ fn operation(g: &mut Gen, family: Family, me: usize, tasks: usize, ops: &mut Vec
         Family::Mixed => Family::ALL[below(g, Family::Mixed as usize)],
         family => family,
     };
-    // Operations of another kind in between, so that orders show.
+    // Operations of another kind in between, so that the order has an effect.
     let family = if below(g, 4) == 0 { Family::Atomics } else { family };
     let which = below(g, 2);
     if below(g, 10) == 0 {

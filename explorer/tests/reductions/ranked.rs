@@ -1,4 +1,4 @@
-//! Ranked search against the model. For each bound on preemptions and variables, it runs exactly the interleavings
+//! Compares ranked search with the model. For each bound on preemptions and variables, it runs exactly the interleavings
 //! within it, each once. With pruning, it shows all of their outcomes and traces.
 
 use crate::adversities::{ADVERSE, EXECUTIONS_MAX};
@@ -271,14 +271,14 @@ fn plain_when_nothing_is_chosen<const FAMILY: usize>(Sample(program): Sample<FAM
     TestResult::passed()
 }
 
-/// With as many variables as preemptions, where variables are chosen as they come, the search is plain iterative
+/// With as many variables as preemptions, and variables chosen in order of their use, the search is plain iterative
 /// preemption bounding.
 #[test]
 fn without_a_choice_of_variables_the_search_is_plain() {
     check(Family::Mixed, 200, plain_when_nothing_is_chosen::<7>);
 }
 
-/// In an adversarial environment, of which the model knows nothing: a pruned search shows the same as every schedule
+/// In an adversarial environment, which the model does not have, a pruned search has the outcomes of every schedule
 /// within the bounds.
 fn pruned_agrees<const FAMILY: usize>(Sample(program): Sample<FAMILY>) -> TestResult {
     for bounds in [
@@ -314,7 +314,7 @@ fn adverse<const FAMILY: usize>(family: Family) {
 }
 
 #[test]
-fn pruning_knows_of_adversities() {
+fn pruning_loses_nothing_in_adversarial_environments() {
     adverse::<0>(Family::Atomics);
     adverse::<1>(Family::Mutexes);
     adverse::<3>(Family::Conditions);

@@ -1,4 +1,4 @@
-//! Reader-writer locks: the sequences that let a writer go before readers.
+//! Reader-writer locks: the sequences in which a writer goes before readers.
 //!
 //! A writer waits for all readers, whose operations commute. So it may come before some readers only after others, before
 //! all only because they wait for each other, or before one that another step made a reader.
@@ -10,7 +10,7 @@ use crate::run::explore;
 use intermezzo_explorer::sync::RwLock;
 use intermezzo_explorer::{Environment, Reduction, thread};
 
-/// The number of interleavings that each of the programs has at most.
+/// The maximum number of interleavings of a program.
 const MOST: u64 = 100_000;
 
 /// Compares all searches of a program with the model.
@@ -70,7 +70,7 @@ fn a_writer_goes_before_readers_and_a_failed_attempt() {
     ]);
 }
 
-/// Readers come in any order. All that counts is which of them come before the writer.
+/// Readers come in any order. It only matters which of them come before the writer.
 #[test]
 fn each_reader_comes_before_the_writer_or_after_it() {
     let report = explorer((Reduction::Dpor, None), Environment::calm()).explore(|| {
@@ -86,7 +86,7 @@ fn each_reader_comes_before_the_writer_or_after_it() {
     assert_eq!(ran, ("dpor", 16, Some(16)), "{report}");
 }
 
-/// Becoming a reader is no step that another writer could precede: it precedes the one that took the lock.
+/// Becoming a reader is not a step that another writer could precede. It would have to precede the step that took the lock.
 #[test]
 fn nothing_is_planned_before_a_writer_becomes_a_reader() {
     let tasks: [&[Op]; 3] = [

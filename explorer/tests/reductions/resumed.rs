@@ -1,5 +1,5 @@
 //! Partial-order reductions that are stopped repeatedly, and continued by another number of workers each time. Their
-//! result is that of one worker that is never stopped, with not one execution more.
+//! result is that of one worker that is never stopped, with no additional executions.
 
 use crate::common::Directory;
 use crate::program::{Family, Program, Sample};
@@ -13,13 +13,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// The default number of random programs of all families that are compared. Each part ends with a file on the disk.
 const PROGRAMS: u64 = 120;
 
-/// The minimum number of interleavings of a program, and the default maximum. With fewer, other workers hardly run
-/// anything before the search is over.
+/// The minimum number of interleavings of a program, and the default maximum. With fewer, the search ends before other
+/// workers have run much.
 const INTERLEAVINGS_MIN: u64 = 30;
 const INTERLEAVINGS_MAX: u64 = 3_000;
 
 /// The number of executions from which on a search writes checkpoints while it runs, and is also continued from one of
-/// those. It looks at the clock after 64.
+/// those. A search reads the clock after 64 executions.
 const LONG: u64 = 100;
 
 /// The maximum number of workers of a part.
@@ -129,8 +129,8 @@ fn in_parts(
     }
 }
 
-/// Runs a search to its end, and then continues from one of the checkpoints that it wrote meanwhile, as if it had been
-/// killed then. Returns `None` if it wrote none.
+/// Runs a search to its end, and then continues from one of the checkpoints that it wrote while it ran, as if it had been
+/// killed at that time. Returns `None` if it wrote none.
 fn killed(
     program: &Program,
     expected: &Expected,

@@ -1,4 +1,4 @@
-//! The same programs for the engine, and the values that its executions read.
+//! Runs the programs under the engine, and collects the values that executions read.
 
 use crate::model::{DISCONNECTED, FAILED, Record, counted_up, noted};
 use crate::program::{ATOMICS, BOUND, BOUNDED, CHANNELS, MUTEXES, Op, Program, SLOTS, TASKS, slot_from};
@@ -92,8 +92,8 @@ pub(crate) fn explore_by(
     };
     let report = explorer.jobs(jobs).explore(|| {
         if journals.workers.lock().unwrap().len() < jobs {
-            // Other workers get to run something even if there are few processors. Where other processes run too, each
-            // time would be a long wait for them.
+            // Yields until every worker has run something, even if there are few processors. Not longer, because on a busy
+            // machine each yield is a long wait for other processes.
             std::thread::yield_now();
         }
         let journal = journals.own();
@@ -267,7 +267,7 @@ impl<'scope, 'env> Body<'scope, 'env> {
         /// The duration of a wait with a time-out.
         const LIMIT: Duration = Duration::from_millis(1);
         let shared = self.shared;
-        // Only under a memory model do they make a difference.
+        // The orderings make a difference only under a memory model.
         let (load, store, both) = match self.at % 3 {
             0 => (Acquire, Release, AcqRel),
             1 => (Relaxed, Relaxed, Relaxed),

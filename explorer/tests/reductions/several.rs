@@ -1,5 +1,5 @@
-//! Partial-order reductions by several workers: they have the result of a single one. Without a bound they have as many
-//! executions, within one as many as any other number of workers, whichever worker runs them.
+//! Partial-order reductions by several workers have the result of a single one. Without a bound they have as many
+//! executions as it has; within a bound, as many as any other number of workers.
 //!
 //! The distribution of executions over workers is not the same each time. So a program that fails may have to be run
 //! repeatedly to fail again.
@@ -21,7 +21,7 @@ pub(crate) const SEARCHES: [Case; 4] = [
     (Reduction::Dpor, Some(2)),
 ];
 
-/// The numbers of workers, besides a single one.
+/// The numbers of workers, in addition to a single one.
 const JOBS: [usize; 3] = [2, 3, 4];
 
 /// The counts by search and number of workers, a single worker first.

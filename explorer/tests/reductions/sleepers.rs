@@ -1,5 +1,5 @@
-//! Programs that sleep while another task waits for its own time and yields: compared with a search without fairness, and with
-//! what always happens in reality.
+//! Programs that sleep while another task waits for its own time and yields: compared with a search without fairness, and
+//! with the behaviour in reality.
 
 use crate::agreement::Random;
 use crate::variable;
@@ -14,7 +14,7 @@ use std::time::Duration;
 /// The default number of random programs; `EXPLORED_SLEEPERS` changes it.
 const PROGRAMS: u64 = 70;
 
-/// The number of executions without fairness from which on a program is too large.
+/// The number of executions without fairness at which a program is too large.
 const EXECUTIONS_MAX: u64 = 20_000;
 
 const REDUCTIONS: [Reduction; 4] = [
@@ -30,11 +30,11 @@ enum Op {
     Yield,
     Store,
     Load,
-    /// Looks whether this time has passed since the beginning.
+    /// Checks if this time has passed since the beginning.
     Passed(u64),
-    /// Yields so often between two looks at the clock, until the word is set or this time has passed.
+    /// Yields this many times between two reads of the clock, until the word is set or this time has passed.
     Spin(u32, u64),
-    /// Sleeps for so long between two looks at the word, at most so often.
+    /// Sleeps this long between two reads of the word, at most this many times.
     Poll(u64, u32),
 }
 
@@ -132,7 +132,7 @@ fn outcomes(program: &Program, reduction: Reduction, fair_yields: &str) -> (BTre
 }
 
 #[test]
-fn random_programs_show_nothing_that_they_do_not_without_fairness() {
+fn random_programs_have_only_outcomes_that_occur_without_fairness() {
     let programs = variable("EXPLORED_SLEEPERS").unwrap_or(PROGRAMS);
     let (mut compared, mut same) = (0, 0);
     for seed in 1..=programs {
@@ -156,7 +156,7 @@ fn random_programs_show_nothing_that_they_do_not_without_fairness() {
     );
 }
 
-/// In reality the time of the task that yields is over long before the other one has slept.
+/// In reality, the time of the task that yields is over long before the other one has woken.
 #[test]
 fn a_task_that_yields_finds_its_time_over_before_a_longer_sleep_is() {
     use Op::*;

@@ -76,9 +76,9 @@ pub(crate) struct State {
     pub(crate) eager: u8,
     pub(crate) last: usize,
     pub(crate) preemptions: u32,
-    /// The tasks that a look found ended, as bits.
+    /// The tasks that a check found ended, as bits.
     pub(crate) found: u8,
-    /// `true` if the look of the current step is late: it does not find a task ended that has.
+    /// `true` if the check of the current step is late: it does not find a task ended that has.
     pub(crate) late: bool,
 }
 

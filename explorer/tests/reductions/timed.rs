@@ -1,8 +1,8 @@
-//! Programs that wait with limits, sleep, yield and look at the clock: the outcomes of every reduction are those of a
+//! Programs that wait with limits, sleep, yield and read the clock: the outcomes of every reduction are those of a
 //! search without reduction.
 //!
 //! Virtual time and fair scheduling let an operation depend on others that share no variable with it. So the order of
-//! such programs' steps is easily taken to matter less than it does.
+//! such programs' steps can matter more than it seems.
 
 use crate::agreement::{Random, agree};
 use crate::variable;
@@ -68,12 +68,12 @@ struct Shared {
     word: AtomicU64,
     lock: Mutex<()>,
     condvar: Condvar,
-    /// There only if the program uses it: its last handles are dropped in steps of their own.
+    /// `None` unless the program uses it, because its last handles are dropped in steps of their own.
     channel: Option<Channel>,
     start: Instant,
 }
 
-/// A channel that every task may receive from.
+/// A channel from which every task may receive.
 pub(crate) struct Channel {
     pub(crate) sender: mpsc::Sender<u64>,
     pub(crate) receiver: Mutex<mpsc::Receiver<u64>>,
@@ -214,10 +214,10 @@ fn time_outs_come_after_other_steps() {
     }
 }
 
-/// A wait whose limit may end early or without a cause, and one with another limit or a look at the clock: one trace of
+/// A wait whose limit may end early or spuriously, and one with another limit or a read of the clock: one trace of
 /// each is run twice, and is not counted as redundant.
 #[test]
-fn one_trace_of_a_wait_and_a_look_at_time_is_run_twice() {
+fn one_trace_of_a_wait_and_a_read_of_the_clock_is_run_twice() {
     let run = |other: fn()| {
         let explorer = Explorer::new()
             .strategy(Strategy::dfs())
@@ -237,7 +237,7 @@ fn one_trace_of_a_wait_and_a_look_at_time_is_run_twice() {
     assert_eq!(run(|| _ = Instant::now()), (7, Some(6)));
 }
 
-/// Two senders, and a receiver whose time may be up before their messages: `dpor` runs each trace once.
+/// Two senders, and a receiver whose limit may pass before their messages: `dpor` runs each trace once.
 #[test]
 fn a_receiver_with_a_limit_is_reduced() {
     let explorer = Explorer::new()

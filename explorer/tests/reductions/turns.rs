@@ -1,5 +1,5 @@
-//! The search of a test that names none, on random programs. It alternates exhaustive search and samples, by one worker
-//! or several, as a whole or in parts. It shows the same as the model, and ends because one of the two exhaustive
+//! The default search of a test, on random programs. It alternates exhaustive search and samples, by one worker
+//! or several, as a whole or in parts. It has the outcomes of the model, and ends because one of the two exhaustive
 //! searches does.
 
 use crate::common::Directory;

@@ -36,7 +36,7 @@ fn notes(report: &Report) -> Vec<&String> {
 }
 
 #[test]
-fn what_is_small_without_the_bound_is_covered_as_a_whole() {
+fn a_small_test_is_covered_without_the_bound() {
     let whole = explorer(Strategy::dfs()).explore(lost_updates);
     let found = explorer(Strategy::auto()).preemptions(1).explore(lost_updates);
     assert_eq!(*found.coverage(), Coverage::Exhaustive, "{found}");
@@ -71,7 +71,7 @@ fn covers_what_is_within(most: u32, steps_without_bound: u64, test: fn()) -> (Re
 
 /// Every search is too long for the short time, and the one without the bound for the long one.
 #[test]
-fn what_is_large_without_the_bound_is_covered_within_it() {
+fn a_large_test_is_covered_within_the_bound() {
     let (found, bounded) = covers_what_is_within(1, 30, lost_updates);
     // The search within the bound has begun twice.
     assert!(found.executions() > bounded.executions() + 3, "{found}");
@@ -93,14 +93,14 @@ fn additions(count: usize) {
 
 /// The search within the bound ends in the short time that it has at first, so it is run once.
 #[test]
-fn what_is_small_within_the_bound_is_covered_after_a_short_search_without_it() {
+fn a_test_that_is_small_within_the_bound_is_covered_after_a_short_search() {
     let test = || additions(4);
     let short = explorer(Strategy::dfs()).preemptions(0).explore(test);
     let steps = short.steps() + 100;
     let (found, bounded) = covers_what_is_within(0, 2 * steps, test);
     let whole = explorer(Strategy::dfs()).explore(test);
     assert!(whole.steps() > steps, "{whole}");
-    // In all as many steps as the searches before had, and its own; the last execution of each may be longer.
+    // The steps of the earlier searches and its own, in total; the last execution of each may be longer.
     assert!(
         found.steps() < steps / 2 + bounded.steps() + 2 * found.max_steps(),
         "{found}"
@@ -110,7 +110,7 @@ fn what_is_small_within_the_bound_is_covered_after_a_short_search_without_it() {
 /// After an eighth of its short time the first search seems to have completed very little. So it ends there, and the search
 /// within the bound is no trial, and runs once, to the end.
 #[test]
-fn what_is_far_from_its_end_keeps_to_the_bound_from_then_on() {
+fn a_search_that_is_far_from_its_end_keeps_the_bound() {
     let test = || {
         let counters: [AtomicUsize; 5] = Default::default();
         thread::scope(|scope| {
@@ -134,7 +134,7 @@ fn what_is_far_from_its_end_keeps_to_the_bound_from_then_on() {
 
 /// Neither search ends in a short time, and then the one without the bound does: everything is covered, without a note.
 #[test]
-fn what_takes_a_little_longer_is_covered_as_a_whole() {
+fn a_slightly_larger_test_is_covered_without_the_bound() {
     let whole = explorer(Strategy::dfs()).explore(lost_updates);
     let bounded = explorer(Strategy::dfs()).preemptions(2).explore(lost_updates);
     let steps = whole.steps() + 100;
@@ -213,7 +213,7 @@ fn readers_and_a_writer_are_reduced_by_all_searches() {
     assert_eq!(dpor, ("dpor".to_owned(), Some(16), 284));
 }
 
-/// The second task looks whether the first one has ended if it comes first, so that the reduction changes in some search
+/// The second task checks if the first one has ended if it comes first, so that the reduction changes in some search
 /// or other; and the others have many orders.
 fn late_look() {
     let (first, word) = (&AtomicUsize::new(0), &AtomicUsize::new(0));

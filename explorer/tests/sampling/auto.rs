@@ -98,7 +98,7 @@ fn a_small_test_is_searched_to_its_end() {
     assert_eq!(told(&auto().explore(counter)), told(&auto().explore(counter)));
 }
 
-/// If tasks have nothing to do with each other, a single execution shows everything.
+/// If tasks share nothing, a single execution shows everything.
 #[test]
 fn independent_tasks_take_one_execution() {
     let report = auto().explore(|| {
@@ -132,7 +132,7 @@ fn a_large_test_is_covered_in_part_and_drawn_from() {
             panic!("{report}");
         };
         assert_eq!(reason, "the limit of 3000 executions was reached");
-        // How far the searches of several workers come depends on their pace.
+        // The progress of the searches depends on the speed of the workers.
         let complete = if jobs == 1 { 1..=1 } else { 0..=1 };
         assert!(complete.contains(preemptions), "{report}");
         assert_eq!(report.strategy(), "auto");
@@ -140,7 +140,7 @@ fn a_large_test_is_covered_in_part_and_drawn_from() {
     }
 }
 
-/// Half of the first 300 executions are samples, and later half belong to `dpor`.
+/// Half of the first 300 executions are samples, and later half of the executions belong to `dpor`.
 #[test]
 fn shares_are_by_turns() {
     let of = |most: u64| auto().executions(most).minimise(0).explore(|| large(false));
@@ -154,7 +154,7 @@ fn shares_are_by_turns() {
     );
 }
 
-/// A failure needs no words about samples: only a verbose text has them.
+/// For a failure, only a verbose text has notes on samples.
 #[test]
 fn a_failure_comes_without_notes_on_samples() {
     let style = |detail| TextStyle::default().detail(detail);
@@ -188,7 +188,7 @@ fn where_nothing_was_completed_only_numbers_are_claimed() {
 
 /// A reduction that is requested is an exhaustive search, which only a limit ends.
 #[test]
-fn a_reduction_that_was_asked_for_is_not_left() {
+fn a_requested_reduction_is_kept() {
     let report = auto()
         .reduction(Reduction::Dpor)
         .executions(30_000)
@@ -221,13 +221,13 @@ fn it_ends_without_any_limit_and_says_why() {
 }
 
 #[test]
-fn what_is_drawn_is_found_by_somebody() {
+fn findings_of_samples_name_their_strategy() {
     let report = auto().executions(20).explore(|| large(true));
     assert!(report.verdict().is_fail(), "{report}");
     assert!(report.findings()[0].found_by.is_some(), "{report}");
 }
 
-/// The reduction that covers all traces is not sound for waits until all is quiet: the one that takes over is named, and the
+/// The reduction that covers all traces is not sound for waits for quiet. The report names the one that takes over, and the
 /// operation with its place.
 #[test]
 fn a_weaker_reduction_takes_over_and_says_why() {
@@ -257,9 +257,9 @@ fn a_weaker_reduction_takes_over_and_says_why() {
     assert!(place.contains("auto.rs:"), "{note}");
 }
 
-/// No reduction respects regions without preemptions: if a test has one, the default search does without.
+/// No reduction respects regions without preemptions. If a test has one, the default search uses no reduction.
 #[test]
-fn regions_are_heeded() {
+fn regions_are_respected() {
     let report = auto().explore(|| {
         let n = AtomicUsize::new(0);
         thread::scope(|scope| {
@@ -282,7 +282,7 @@ fn regions_are_heeded() {
 }
 
 #[test]
-fn it_goes_on_from_a_checkpoint() {
+fn it_continues_from_a_checkpoint() {
     let file = std::env::temp_dir().join(format!("intermezzo-auto-{}", std::process::id()));
     let whole = auto().keep_going(true).executions(2_000).explore(|| large(false));
     let mut last = None;

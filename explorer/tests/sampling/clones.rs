@@ -4,7 +4,7 @@ use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use intermezzo_explorer::sync::{Arc, Mutex};
 use intermezzo_explorer::{Environment, Explorer, Strategy, thread};
 
-/// Searches that sample, each with the most executions that it may take to find that tasks run out of order, on average.
+/// Searches that sample, each with the maximum mean number of executions that it may take to find a rare order of tasks.
 /// `pct(2)` needs the right task at the right one of some hundred places.
 const STRATEGIES: [(&str, u64); 6] = [
     ("random", 100),
@@ -25,8 +25,8 @@ fn explorer(strategy: &str, seed: u64) -> Explorer {
         .seed(seed)
 }
 
-/// Two variables are set one after the other by several tasks, and the last task sees the second only. Each task has handles
-/// of its own.
+/// Several tasks set two variables one after the other, and the test fails if the last task sees only the second. Each
+/// task has handles of its own.
 fn reorder(setters: usize) {
     let (first, second) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let setters = (0..setters).map(|_| {
@@ -65,7 +65,7 @@ fn counted() {
     other.join().unwrap();
 }
 
-/// Returns the executions to the failure, on average over the seeds. It was found with all of them.
+/// Returns the mean number of executions to the failure over the seeds. It must be found with all of them.
 fn mean(strategy: &str, limit: u64, test: impl Fn() + Send + Sync + Copy) -> u64 {
     let executions = (0..SEEDS).map(|seed| {
         let report = explorer(strategy, seed).set("executions", limit).explore(test);
@@ -86,14 +86,14 @@ fn tasks_that_share_by_handles_run_at_the_same_time() {
 }
 
 #[test]
-fn what_needs_a_preemption_at_a_clone_is_found() {
+fn a_bug_that_needs_a_preemption_at_a_clone_is_found() {
     for (strategy, _) in STRATEGIES {
         let mean = mean(strategy, 2_000, counted);
         println!("counted by {strategy}: {mean} executions");
     }
 }
 
-/// The last handle goes between a task's look and its upgrade, in one execution of eight drawn uniformly.
+/// The last handle is dropped between a task's check and its upgrade, in one of eight executions that are drawn uniformly.
 #[test]
 fn tasks_are_preempted_where_they_upgrade_a_handle() {
     static GONE: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
@@ -115,7 +115,7 @@ fn tasks_are_preempted_where_they_upgrade_a_handle() {
 }
 
 #[test]
-fn profile_runs_of_maple_have_tasks_run_at_the_same_time() {
+fn tasks_run_concurrently_in_profile_runs_of_maple() {
     let two_locks = || {
         let (first, second) = (Arc::new(Mutex::new(0)), Arc::new(Mutex::new(0)));
         let mut tasks = Vec::new();
@@ -141,7 +141,7 @@ fn profile_runs_of_maple_have_tasks_run_at_the_same_time() {
     };
     let found = (0..SEEDS).filter(finds).count();
     println!("two locks by maple: with {found} seeds of {SEEDS}");
-    // With a preemption at each clone it was with 4.
+    // With a preemption at each clone, it was found with 4 seeds.
     assert!(found > 5, "with {found} seeds");
 }
 

@@ -1,4 +1,4 @@
-//! Random delays: which orders of tasks they lead to.
+//! The orders of tasks to which random delays lead.
 
 use crate::Order;
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -6,7 +6,7 @@ use intermezzo_explorer::{Environment, Explorer, Strategy, thread};
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 
-/// The executions that are learned from, which are drawn differently.
+/// The number of executions to learn from, which are drawn differently.
 const LEARNED_FROM: usize = 2;
 
 /// Returns the orders of two tasks with three steps each, as `000111`.
@@ -40,12 +40,12 @@ fn orders(strategy: Strategy) -> BTreeSet<String> {
 }
 
 #[test]
-fn delays_are_where_a_task_would_go() {
+fn random_delays_lead_to_the_expected_orders() {
     // One delay: the first task is interrupted once, and comes after the second one.
     let one = orders(Strategy::named("random-delays(1)").unwrap());
     let expected = ["000111", "001110", "011100", "111000"];
     assert_eq!(one, expected.map(str::to_owned).into());
-    // With more of them there is more that they lead to, up to all orders.
+    // More delays lead to more orders, up to all of them.
     let two = orders(Strategy::named("random-delays(2)").unwrap());
     assert!(one.is_subset(&two) && two.len() > one.len(), "{two:?}");
     let switches = |order: &String| {

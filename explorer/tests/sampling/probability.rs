@@ -1,4 +1,4 @@
-//! The probability with which PCT and PCTVB find a bug of known depth is not below the one they state.
+//! PCT and PCTVB find a bug of known depth with at least the probability that they state.
 
 use crate::Order;
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -7,10 +7,10 @@ use intermezzo_explorer::{Environment, Explorer, Strategy, thread};
 /// The number of seeds for each program.
 const SEEDS: u64 = 5_000;
 
-/// The number of executions that are learned from, before the one that is judged.
+/// The number of executions to learn from, before the one that is judged.
 const LEARNED_FROM: u64 = 2;
 
-/// A program, and the orders of its steps that are the bug.
+/// A program, and a predicate for the orders of its steps that are the bug.
 struct Case {
     name: &'static str,
     depth: u32,
@@ -160,7 +160,7 @@ fn check(what: &str, (found, bound): (u64, f64)) {
 }
 
 #[test]
-fn pct_finds_what_it_says() {
+fn pct_finds_bugs_with_the_stated_probability() {
     for case in &CASES {
         let strategy = format!("pct({})", case.depth);
         check(
@@ -171,7 +171,7 @@ fn pct_finds_what_it_says() {
 }
 
 #[test]
-fn pct_by_variables_finds_what_it_says() {
+fn pct_by_variables_finds_bugs_with_the_stated_probability() {
     for (case, body) in [
         (&CASES[0], CASES[0].body),
         (&CASES[2], |order: &Order| beside_others(order, &[2, 1, 2])),

@@ -1,4 +1,4 @@
-//! An execution depends only on the seed and its number: not on the worker, nor on earlier executions.
+//! An execution depends only on the seed and its number, not on the worker or on earlier executions.
 
 use crate::Order;
 use crate::common::told;
@@ -143,7 +143,7 @@ impl Drop for File {
 }
 
 #[test]
-fn a_search_in_parts_comes_to_the_same() {
+fn a_sampling_search_in_parts_has_the_same_results() {
     for strategy in SAMPLERS {
         let explorer = |most| {
             explorer(strategy)
@@ -169,7 +169,7 @@ fn a_search_in_parts_comes_to_the_same() {
 }
 
 #[test]
-fn an_order_is_of_one_execution() {
+fn an_order_belongs_to_one_execution() {
     let order = Order::default();
     order.did(1);
     assert_eq!((order.take(), order.take()), (vec![1], vec![]));

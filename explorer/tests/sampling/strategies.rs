@@ -59,7 +59,7 @@ fn findings_replay() {
                 .executions(executions)
                 .explore(test);
             if strategy.starts_with("pct-all") && report.findings().is_empty() {
-                // Choices of other kinds than tasks take their default.
+                // Choices of other kinds take their default.
                 continue;
             }
             assert!(report.verdict().is_fail(), "{strategy}: {report}");
@@ -155,7 +155,7 @@ fn tasks_that_wait_in_loops_end() {
 }
 
 #[test]
-fn a_portfolio_says_who_ran_and_found_what() {
+fn a_portfolio_reports_the_results_of_each_strategy() {
     let report = explorer("portfolio(2*places,random,surw)")
         .environment(Environment::calm())
         .keep_going(true)
@@ -173,7 +173,7 @@ fn a_portfolio_says_who_ran_and_found_what() {
 }
 
 #[test]
-fn what_would_not_hold_is_refused() {
+fn settings_that_break_a_guarantee_are_refused() {
     for (explorer, name) in [
         (explorer("pct(3)").preemptions(2), "preemptions"),
         (explorer("surw").set("preempt", "ring.rs"), "preempt"),
@@ -227,7 +227,7 @@ fn surw_draws_no_lock_whose_sections_all_access_one_variable() {
     let all_access_one = || {
         let (lock, n) = (lock(), n());
         thread::scope(|scope| {
-            // Without a task that does not wait for the lock, the lock represents the accesses under it.
+            // If every task waits for the lock, the lock represents the accesses under it.
             scope.spawn(|| n.fetch_add(1, SeqCst));
             sections(&lock, || n.fetch_add(1, SeqCst), || n.swap(1, SeqCst));
         });
@@ -261,7 +261,7 @@ fn surw_draws_no_lock_whose_sections_all_access_one_variable() {
 
 /// The lock alone decides if an attempt fails.
 #[test]
-fn surw_draws_a_lock_that_was_tried_in_vain() {
+fn surw_draws_a_lock_with_a_failed_attempt() {
     let tried = || {
         let (lock, n) = (Mutex::new(()), AtomicUsize::new(0));
         thread::scope(|scope| {

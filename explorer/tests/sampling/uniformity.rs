@@ -10,7 +10,7 @@ use std::sync::Mutex;
 /// The number of executions for each order.
 const EACH: u64 = 200;
 
-/// The executions that are learned from, which are drawn differently.
+/// The number of executions to learn from, which are drawn differently.
 const LEARNED_FROM: u64 = 2;
 
 fn explorer() -> Explorer {
@@ -85,7 +85,7 @@ fn three(order: &Order) {
     });
 }
 
-/// A task that creates another one between its steps, next to a third: the orders are those of a forest.
+/// A task creates another one between its steps, while a third task runs: the orders are those of a forest.
 fn creating(order: &Order) {
     let x = AtomicUsize::new(0);
     let step = |task| {
@@ -110,7 +110,7 @@ fn creating(order: &Order) {
     });
 }
 
-/// Like `unlike`, but only one variable is interesting, and each task has work of its own besides it.
+/// Like `unlike`, but only one variable is interesting, and each task also has work of its own.
 fn beside_work(order: &Order) {
     let (x, own) = (AtomicUsize::new(0), [const { AtomicUsize::new(0) }; 2]);
     thread::scope(|scope| {

@@ -1,4 +1,4 @@
-//! Symmetric tasks that reach armed breakpoints: the outcomes are those of tasks that are created one by one.
+//! Symmetric tasks that reach armed breakpoints have the outcomes of tasks that are created one by one.
 
 use crate::run::spawn;
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -6,7 +6,7 @@ use intermezzo_explorer::{Environment, Explorer, Report, breakpoint};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
-/// The results of the tasks, in order of size, and the value in the end.
+/// The results of the tasks, sorted, and the final value.
 type Outcomes = BTreeSet<(Vec<usize>, usize)>;
 
 /// The operations of a task.
@@ -39,8 +39,8 @@ fn explore(
     (outcomes.into_inner().unwrap(), report)
 }
 
-/// Compares the two kinds of tasks with the breakpoint armed and without. Returns the executions of symmetric tasks and
-/// of the others, with it.
+/// Compares the two kinds of tasks with and without the armed breakpoint. Returns the numbers of executions with it, of
+/// symmetric tasks and of the others.
 #[track_caller]
 fn compare(tasks: usize, body: Body, meanwhile: fn(&AtomicUsize), named: &str) -> (u64, u64) {
     let [free, armed] = ["another", named].map(|armed| {

@@ -1,4 +1,4 @@
-//! The searches that are compared, and what must be the same.
+//! The searches that are compared, and the results that must be the same.
 
 use crate::common::Directory;
 use crate::program::{Op, Program};
@@ -6,7 +6,7 @@ use crate::run::{Outcomes, explore};
 use intermezzo_explorer::{Coverage, Environment, Explorer, Reduction, Report, Strategy};
 use std::collections::BTreeSet;
 
-/// A search, and what it does not show.
+/// A search, and the difference in its results.
 pub(crate) type Difference = (String, String);
 
 /// Counts of what was compared.
@@ -15,8 +15,8 @@ pub(crate) struct Tally {
     pub(crate) compared: u64,
     pub(crate) too_large: u64,
     pub(crate) searches: u64,
-    /// Programs that tell the tasks of a group apart, and whose coverage says so.
-    pub(crate) told_apart: u64,
+    /// Programs that distinguish the tasks of a group, and whose coverage says so.
+    pub(crate) distinguished: u64,
     pub(crate) replayed: u64,
     /// Programs in which the executions are exactly the orbits.
     pub(crate) orbits_counted: u64,
@@ -40,7 +40,7 @@ impl Tally {
         self.compared += more.compared;
         self.too_large += more.too_large;
         self.searches += more.searches;
-        self.told_apart += more.told_apart;
+        self.distinguished += more.distinguished;
         self.replayed += more.replayed;
         self.orbits_counted += more.orbits_counted;
         self.one_by_one += more.one_by_one;
@@ -92,11 +92,11 @@ fn explorer(number: u64) -> Explorer {
         .keep_going(true)
         .minimise(0)
         .environment(environment)
-        // A few yields in a straight line are no loop that starves others.
+        // A few yields in a straight line are not a loop that starves others.
         .set("spin_loops", "fair_yields=1_000")
 }
 
-/// Checks that a search shows nothing that is not there; and everything, if `all`.
+/// Checks that a search has no outcome that the reference does not have; and, if `all`, that it has all of them.
 fn same(search: &str, found: &Shown, wanted: &Shown, all: bool) -> Result<(), Difference> {
     let differ = |what: String| Err((search.to_owned(), what));
     if let Some(odd) = found
@@ -159,7 +159,7 @@ pub(crate) fn compare(program: &Program, number: u64, tally: &mut Tally) -> Resu
     let none = shown(program, true, explorer(number));
     if program.tells_apart() {
         // The handles on results with a destructor are given up one after the other.
-        tally.told_apart += 1;
+        tally.distinguished += 1;
         return match none.report.coverage() {
             Coverage::Bounded {
                 reason: Some(reason), ..
@@ -174,7 +174,7 @@ pub(crate) fn compare(program: &Program, number: u64, tally: &mut Tally) -> Resu
             {
                 Ok(())
             }
-            other => Err(("told apart".into(), format!("covers {other:?}"))),
+            other => Err(("distinguished".into(), format!("covers {other:?}"))),
         };
     }
     if *plain.report.coverage() != Coverage::Exhaustive {
@@ -209,7 +209,7 @@ pub(crate) fn compare(program: &Program, number: u64, tally: &mut Tally) -> Resu
     by_turns(program, number, &plain, &none, tally)
 }
 
-/// Returns `true` if operations have a schedule point only in some orders: an operation on a count has none if there is only
+/// `true` if operations have a schedule point only in some orders: an operation on a count has none if there is only
 /// one handle left, nor has the end of a channel if there is no other.
 fn has_counts(program: &Program) -> bool {
     program.any(|op| {

@@ -32,7 +32,7 @@ fn variable(name: &str, default: u64) -> u64 {
 }
 
 #[test]
-fn permutations_of_symmetric_tasks_show_nothing_else() {
+fn permutations_of_symmetric_tasks_have_the_same_outcomes() {
     let (programs, seed) = (
         variable("SYMMETRIC_PROGRAMS", PROGRAMS),
         variable("SYMMETRIC_SEED", SEED),

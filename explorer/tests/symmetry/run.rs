@@ -1,4 +1,4 @@
-//! The programs for the engine, and the observations of their tasks up to permutations of the groups.
+//! Runs the programs under the engine, and collects the observations of their tasks up to permutations of the groups.
 
 use crate::program::{ATOMICS, Group, MUTEXES, Op, Program};
 use intermezzo_explorer::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -179,7 +179,7 @@ fn execute(program: &Plain<Program>, symmetric: bool) {
                 let group = program.groups[number].clone();
                 handles.push(create(group, number + 1, body.own.clone(), symmetric));
             }
-            // A panic would end the execution, whatever the others have done by then.
+            // A panic would end the execution, whatever the state of the other tasks.
             Op::Panic => {
                 record(0, 99);
                 break;
@@ -213,7 +213,7 @@ fn execute(program: &Plain<Program>, symmetric: bool) {
 
 /// Returns the results of tasks as numbers: 99 for those that panicked.
 fn join<T>(handles: Vec<JoinHandle<T>>, number: impl Fn(T) -> u8) -> Vec<u8> {
-    // As `SymmetricThreads` does: nothing happens between two joins.
+    // All joins come first, as in `SymmetricThreads`: nothing happens between two joins.
     let results: Vec<_> = handles.into_iter().map(JoinHandle::join).collect();
     let numbers = results.into_iter().map(|result| result.map_or(99, &number));
     numbers.collect()

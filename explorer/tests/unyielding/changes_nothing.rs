@@ -1,4 +1,4 @@
-//! Operations that change nothing, in a loop that waits for something else: the loop ends.
+//! Operations that change nothing, in a loop that waits for something else. The loop must end.
 
 use intermezzo_explorer::sync::mpsc::{self, Receiver, Sender, SyncSender};
 use intermezzo_explorer::sync::{Arc, Barrier, Condvar, LazyLock, Mutex, Once, OnceLock, RwLock, Weak};
@@ -13,7 +13,7 @@ use std::time::Duration;
 struct Shared {
     flag: AtomicUsize,
     number: AtomicUsize,
-    /// Channels whose receivers are gone: unbounded, bounded, and a rendezvous.
+    /// Channels whose receivers were dropped: unbounded, bounded, and a rendezvous.
     refused: (Sender<u32>, SyncSender<u32>, SyncSender<u32>),
     done: Once,
     not_done: Once,
@@ -264,15 +264,15 @@ const OPERATIONS: &[(&str, Operation)] = &[
 #[derive(Clone, Copy, Debug)]
 struct Loop {
     operation: Operation,
-    /// The number of tasks that wait so.
+    /// The number of tasks that wait in such a loop.
     waiters: usize,
-    /// It yields in each round.
+    /// `true` if it yields in each round.
     yields: bool,
-    /// The task that ends it first waits for time to pass.
+    /// `true` if the task that ends it first waits for time to pass.
     is_slow: bool,
 }
 
-/// Performs the operation again and again until another task sets the flag.
+/// Performs the operation repeatedly until another task sets the flag.
 fn wait(shared: &Arc<Shared>, of: Loop) {
     let flagged = shared.clone();
     let own = Own::new(thread::spawn(move || {
@@ -292,7 +292,7 @@ fn wait(shared: &Arc<Shared>, of: Loop) {
     own.other.join().unwrap();
 }
 
-/// Explores `waiters` tasks that do so.
+/// Explores `waiters` tasks with such a loop.
 fn explore(explorer: Explorer, of: Loop) -> Report {
     explorer.monitors("none").set("steps", "2000").explore(move || {
         let shared = Arc::new(Shared::new());
@@ -307,13 +307,13 @@ fn explore(explorer: Explorer, of: Loop) -> Report {
     })
 }
 
-/// Returns the operations with which this fails, and how.
+/// Returns the operations with which this fails, each with the failure.
 fn failing(of: Loop, explorer: impl Fn() -> Explorer) -> Vec<String> {
     let mut failing = Vec::new();
     for &(name, operation) in OPERATIONS {
         let explorer = explorer().set("executions", "2000");
         let report = explore(explorer, Loop { operation, ..of });
-        // A task that looks again and again is parked. Where it yields by itself, that leaves out no schedule.
+        // A task that only checks repeatedly is parked. If it yields by itself, that leaves out no schedule.
         let only_looks = name.contains("closed") && !name.contains("with a limit");
         let is_covered = *report.coverage() == Coverage::Exhaustive;
         if report.verdict() != Verdict::Pass
@@ -385,7 +385,7 @@ fn with_a_yield_slow() {
     assert!(failing.is_empty(), "{}", failing.join("\n"));
 }
 
-/// A task that is parked does not continue because the other one has looked, too.
+/// A parked task does not continue just because the other one has also checked.
 #[test]
 fn by_two_tasks() {
     let waits = Loop { waiters: 2, ..LOOP };

@@ -1,5 +1,5 @@
-//! Loops that wait without yielding, in tests that were not written for intermezzo: with them the same outcomes are found
-//! as with loops that yield.
+//! Loops that wait without yielding, in tests that were not written for intermezzo: they have the same outcomes as loops
+//! that yield.
 
 #[path = "../../../tests/common/by_workers.rs"]
 mod by_workers;
@@ -25,7 +25,7 @@ enum Op {
     Store(usize, usize),
     /// Waits until it is not zero.
     Wait(usize),
-    /// Takes a lock made of it, adds to the next one in two steps, and gives it back.
+    /// Takes a lock made of it, adds to the next atomic in two steps, and releases the lock.
     Locked(usize),
 }
 
@@ -107,7 +107,8 @@ fn loops_that_do_not_yield_find_the_same_outcomes() {
                 false,
             );
             assert_eq!(found, expected, "{program:?} {reduction:?}\n{with}\n{without}");
-            // Where a task waits for what never comes, both go on for ever: one livelocks, and the other cannot tell.
+            // If a task waits for something that never happens, both loops run for ever: one is a livelock, and the other
+            // is not recognised.
             assert_eq!(
                 with.verdict().is_pass(),
                 without.verdict().is_pass(),
@@ -122,7 +123,7 @@ fn loops_that_do_not_yield_find_the_same_outcomes() {
 }
 
 #[test]
-fn locks_that_are_tried_again_and_again_end() {
+fn repeated_attempts_to_lock_end() {
     let report = Explorer::new()
         .binary(TestBinary::default().unmodified(false))
         .explore(|| {
@@ -163,7 +164,7 @@ fn a_loop_that_waits_for_ever_is_inconclusive() {
     assert!(!unmodified.verdict().is_pass(), "{unmodified}");
 }
 
-/// A loop that does the same in each round and counts its rounds in plain memory is no livelock: a stress test has many.
+/// A loop that repeats an action and counts its rounds in plain memory is not a livelock. A stress test has many.
 #[test]
 fn a_stress_test_that_reaches_the_limit_of_steps_is_long() {
     let flip = |of: &AtomicUsize, from: usize| {
@@ -198,7 +199,7 @@ fn a_stress_test_that_reaches_the_limit_of_steps_is_long() {
     );
 }
 
-/// A loop that reads by a memory model yields as any other does.
+/// A loop that reads under a memory model yields like any other.
 #[test]
 fn loops_that_do_not_yield_end_under_a_memory_model() {
     type Wait = fn(&AtomicUsize);

@@ -17,7 +17,7 @@ const HEADING: &str = "\
 |---|---|---|---|---|---:|---:|---|
 ";
 
-/// A structure's row.
+/// The row of a structure.
 #[must_use]
 pub struct Row {
     structure: &'static str,
@@ -27,7 +27,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// Begins the row of a structure of this package.
+    /// Creates the row of a structure of this package.
     pub fn new(structure: &'static str, package: &'static str, operations: &'static str) -> Row {
         Row {
             structure,
@@ -49,10 +49,10 @@ impl Row {
         self
     }
 
-    /// Asserts that nothing was found; the coverage says in what.
+    /// Asserts that nothing was found.
     ///
     /// # Panics
-    /// If something was, or the document says something else.
+    /// If something was found, or if the document has another row.
     pub fn linearizable(self) {
         for (with, report) in &self.reports {
             assert!(
@@ -64,11 +64,11 @@ impl Row {
         self.settle(None);
     }
 
-    /// Asserts that the structure is not linearizable, in one of these scenarios, compared with itself and with the
+    /// Asserts that the structure is not linearizable in one of these scenarios, compared with itself and with the
     /// model; the document says why.
     ///
     /// # Panics
-    /// If it is, or fails in another scenario, or the document says something else.
+    /// If it is linearizable, or fails in another scenario, or if the document has another row.
     pub fn not_linearizable(self, scenarios: &[&str], why: &str) {
         for (with, report) in &self.reports {
             let found = report.failure.as_ref().map(|failure| one_line(&failure.scenario));
@@ -164,7 +164,7 @@ impl Row {
     }
 }
 
-/// Returns the scenario as the documents write it: `push(1); { pop() } ‖ { pop() }`.
+/// Returns the scenario in the documents' form: `push(1); { pop() } ‖ { pop() }`.
 fn one_line(scenario: &Description) -> String {
     let tasks: Vec<String> = scenario
         .tasks

@@ -1,4 +1,4 @@
-//! The rows of `docs/LINEARIZABILITY.md`: each is made by a test, and compared with the document or written into it.
+//! The rows of `docs/LINEARIZABILITY.md`. A test makes each row, and compares it with the document or writes it there.
 
 mod document;
 mod wait;
@@ -7,7 +7,7 @@ pub use document::Row;
 pub use intermezzo::refinement::{Refinement, fresh, one_of, refine};
 pub use wait::block_on;
 
-/// The size of scenarios that most structures are compared in: two tasks of one or two operations each, up to two
+/// Sets the size of scenarios for most structures: two tasks of one or two operations each, up to two
 /// operations before them and one afterwards.
 pub fn scenarios<T: Sync + 'static>(subject: Refinement<T>, most: usize) -> Refinement<T> {
     subject

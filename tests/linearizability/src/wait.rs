@@ -1,4 +1,4 @@
-//! A future's end, waited for by parking the thread.
+//! Waits for a future by parking the thread.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ impl Wake for Unpark {
     }
 }
 
-/// Returns what the future returns.
+/// Waits for the future, and returns its output.
 pub fn block_on<F: Future>(future: F) -> F::Output {
     let mut future = pin!(future);
     let waker = Arc::new(Unpark(thread::current())).into();

@@ -1,4 +1,4 @@
-//! Channels, whose two ends are both kept, so that they stay open.
+//! Channels. Both ends are kept, so that the channels stay open.
 
 use linearizability::{Row, block_on, fresh, refine, scenarios};
 use std::collections::VecDeque;
@@ -21,7 +21,7 @@ fn kept<T>(channel: T) -> &'static T {
     Box::leak(Box::new(channel))
 }
 
-/// The row of a channel of two ends whose methods have the usual names: without bound, and with one place.
+/// The row of a channel whose ends have methods with the usual names: unbounded, and with one place.
 macro_rules! channel {
     ($unbounded:ident, $bounded:ident, $krate:ident, $package:literal) => {
         #[test]

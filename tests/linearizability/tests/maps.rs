@@ -1,4 +1,4 @@
-//! Maps and sets, with two keys, so that tasks meet at one.
+//! Maps and sets, with two keys, so that tasks use the same key.
 
 use crossbeam_skiplist::SkipMap;
 use dashmap::DashMap;
@@ -7,17 +7,17 @@ use std::collections::BTreeMap;
 
 type Model = BTreeMap<u8, u8>;
 
-/// The entries that are put in.
+/// The entries that are inserted.
 const ENTRIES: [(u8, u8); 4] = [(1, 1), (1, 2), (2, 1), (2, 2)];
 const KEYS: [u8; 2] = [1, 2];
 
-// What the operations of most maps mean.
+// The specification of the operations of most maps.
 
 fn insert(model: &mut Model, (key, value): &(u8, u8)) -> Option<u8> {
     model.insert(*key, *value)
 }
 
-/// For maps that do not return the value before.
+/// The specification of `insert` for maps that do not return the previous value.
 fn put(model: &mut Model, entry: &(u8, u8)) {
     insert(model, entry);
 }

@@ -1,4 +1,4 @@
-//! Queues and deques whose ends belong to one task each.
+//! Queues and deques each of whose ends belongs to one task.
 
 use crossbeam_deque::{Injector, Steal, Stealer, Worker};
 use linearizability::{Row, fresh, refine, scenarios};

@@ -1,4 +1,4 @@
-//! Queues: any task may put values in, and any may take them out.
+//! Queues with any number of producers and consumers.
 
 use concurrent_queue::ConcurrentQueue;
 use crossbeam_queue::{ArrayQueue, SegQueue};
@@ -112,7 +112,7 @@ fn concurrent(
     scenarios(queue, 60)
 }
 
-/// Returns what `ConcurrentQueue` with this many places promises.
+/// Returns the specification of a `ConcurrentQueue` with this many places.
 fn closable(
     subject: linearizability::Refinement<ConcurrentQueue<u8>>,
     size: usize,

@@ -8,7 +8,7 @@ use intermezzo::{Coverage, Partition, Share};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// Figures that are added up, and figures of which the largest counts.
+/// Figures that are added up.
 const SUMS: [&str; 6] = [
     "executions",
     "redundant",
@@ -17,7 +17,9 @@ const SUMS: [&str; 6] = [
     "context_switches",
     "elapsed_seconds",
 ];
-const MOST: [&str; 2] = ["max_steps", "max_tasks"];
+
+/// Figures of which the largest is taken.
+const MAXIMA: [&str; 2] = ["max_steps", "max_tasks"];
 
 /// Lists whose entries refer to a finding by its number.
 const ABOUT_FINDINGS: [&str; 3] = ["reproductions", "turning_points", "recordings"];
@@ -26,7 +28,7 @@ const ABOUT_FINDINGS: [&str; 3] = ["reproductions", "turning_points", "recording
 /// another one had failed.
 ///
 /// # Errors
-/// If a share is missing, is there twice, or belongs to another search. Each error names the files.
+/// If a share is missing, occurs twice, or belongs to another search. Each error names the files.
 pub(crate) fn combined(reports: &[ReadReport], dropped: &[Partition]) -> Result<String, Vec<String>> {
     let shares: Vec<(&ReadReport, &Share)> = reports
         .iter()
@@ -34,14 +36,14 @@ pub(crate) fn combined(reports: &[ReadReport], dropped: &[Partition]) -> Result<
         .collect();
     let whole = reports.iter().find(|report| report.head.share.is_none());
     match (whole, shares.first()) {
-        // A test that is not divided: each process explored it whole.
+        // The test is not divided: each process explored the whole test.
         (Some(_), None) => {
             let worst = reports.iter().min_by_key(|report| report.head.verdict);
             let fields = worst.map(|report| Value::Object(report.fields.clone()));
             Ok(fields.unwrap_or_default().to_string())
         }
         (Some(whole), Some((share, part))) => Err(vec![format!(
-            "{} is of the whole search, and {} of share {}",
+            "{} reports on the whole search, and {} on share {}",
             whole.name, share.name, part.share
         )]),
         (None, None) => Err(vec!["there is no report".into()]),
@@ -66,7 +68,7 @@ fn problems(shares: &[(&ReadReport, &Share)], dropped: &[Partition]) -> Vec<Stri
         let both = format!("{} and {}", first.name, report.name);
         let differs = if part.version != other.version {
             Some(format!(
-                "{both} are of different versions of intermezzo, {:?} and {:?}",
+                "{both} were written by different versions of intermezzo, {:?} and {:?}",
                 part.version, other.version
             ))
         } else if part.code != other.code {
@@ -87,7 +89,7 @@ fn problems(shares: &[(&ReadReport, &Share)], dropped: &[Partition]) -> Vec<Stri
             problems.push(problem);
         } else if let Some(twice) = by_share.insert(other.share, report) {
             problems.push(format!(
-                "share {} is there twice: {} and {}",
+                "share {} occurs twice: {} and {}",
                 other.share, twice.name, report.name
             ));
         }
@@ -128,14 +130,14 @@ fn merged(shares: &[(&ReadReport, &Share)], dropped: &[Partition]) -> Result<Str
             sum(reports.iter().filter_map(|report| report.fields.get(name))),
         );
     }
-    for name in MOST {
+    for name in MAXIMA {
         let most = reports
             .iter()
             .filter_map(|report| report.fields.get(name)?.as_u64());
         fields.insert(name.into(), most.max().into());
     }
     fields.insert("traces".into(), traces.into());
-    // The order of the executions of different shares says nothing.
+    // Executions of different shares have no order, so none of them is the first failure.
     fields.insert("first_failure".into(), Value::Null);
     for name in ["estimate", "share"] {
         fields.remove(name);
@@ -153,7 +155,7 @@ fn merged(shares: &[(&ReadReport, &Share)], dropped: &[Partition]) -> Result<Str
     limits.retain(|limit| holds_of_all(limit, &fields_of_each));
     fields.insert("limits".into(), limits.into());
     let mut notes = different(reports.iter().flat_map(|report| list(&report.fields, "notes")));
-    notes.push(told(&shares).into());
+    notes.push(note_on_shares(&shares).into());
     let (verdict, mut coverage) = verdict_and_coverage(&shares, &mut notes);
     if let Some(first) = dropped.iter().min() {
         let shares = match dropped.len() - 1 {
@@ -187,7 +189,7 @@ fn verdict_and_coverage(
         .iter()
         .find(|(report, _)| frontier(report) != frontier(first));
     if let Some((other, part)) = other {
-        // They are divided by different trees, so together they need not be everything.
+        // They are parts of different trees, so together they need not be the whole search.
         let why = format!(
             "shares were explored by different reductions, {} by {} and {} by {}: run all of them with the weaker one",
             shares[0].1.share,
@@ -204,7 +206,7 @@ fn verdict_and_coverage(
     }
     let coverage = shares.iter().fold(None, |all: Option<Coverage>, (_, share)| {
         let covers = match share.covers.clone() {
-            // Whatever a damaged or foreign report says, what did not end is not all.
+            // A share that did not end did not cover everything, whatever a damaged or foreign report says.
             covers if share.ended || matches!(covers, Coverage::Sampled { .. }) => covers,
             covers => covers.because("it did not end"),
         };
@@ -217,7 +219,7 @@ fn verdict_and_coverage(
     (verdicts[0].word(), coverage.unwrap_or_else(Coverage::stopped))
 }
 
-/// Returns the coverage, with the name of the share in the reason.
+/// Adds the name of the share to the reason in the coverage.
 fn named(covers: Coverage, part: &Share) -> Coverage {
     match covers {
         Coverage::Bounded {
@@ -237,7 +239,7 @@ fn named(covers: Coverage, part: &Share) -> Coverage {
     }
 }
 
-/// Returns the coverage of two shares together, which is the weaker of both.
+/// Returns the coverage of two shares together: the weaker of both.
 fn united(one: Coverage, other: Coverage) -> Coverage {
     match (one, other) {
         (Coverage::Exhaustive, other) | (other, Coverage::Exhaustive) => other,
@@ -267,15 +269,15 @@ fn united(one: Coverage, other: Coverage) -> Coverage {
     }
 }
 
-/// Returns the note on the shares.
-fn told(shares: &[(&ReadReport, &Share)]) -> String {
+/// Returns a note on the numbers of executions of the shares.
+fn note_on_shares(shares: &[(&ReadReport, &Share)]) -> String {
     let executions: Vec<u64> = shares.iter().map(|(report, _)| report.head.executions).collect();
     let (least, most) = (executions.iter().min(), executions.iter().max());
     let elsewhere = shares
         .iter()
         .fold(0_u64, |all, (_, share)| all.saturating_add(share.elsewhere));
     format!(
-        "merged from {}, of {} to {}; besides, they ran {} of each other to find their own",
+        "merged from {}, of {} to {}; to find their own executions, they also ran {} of other shares",
         count(shares.len() as u64, "share"),
         least.copied().unwrap_or_default(),
         count(most.copied().unwrap_or_default(), "execution"),
@@ -352,11 +354,14 @@ fn insert_breakpoints(fields: &mut Map<String, Value>, reports: &[&ReadReport]) 
 
 /// Inserts the findings, each once: of several equal ones, the one with the smallest execution is kept.
 fn insert_findings(fields: &mut Map<String, Value>, reports: &[&ReadReport]) {
-    // Each with the report and its number there.
+    // Each finding with the index of its report, and its number in that report.
     let mut all: Vec<(Value, usize, usize)> = Vec::new();
     for (at, report) in reports.iter().enumerate() {
         for (number, finding) in list(&report.fields, "findings").iter().enumerate() {
-            match all.iter_mut().find(|(known, ..)| says(known) == says(finding)) {
+            match all
+                .iter_mut()
+                .find(|(known, ..)| identity(known) == identity(finding))
+            {
                 None => all.push((finding.clone(), at, number)),
                 Some((known, of, known_number)) => {
                     let counts = sum([&*known, finding].into_iter().filter_map(|one| one.get("count")));
@@ -394,7 +399,7 @@ fn insert_findings(fields: &mut Map<String, Value>, reports: &[&ReadReport]) {
 
 /// Returns the parts of a finding by which it is compared with others. The way in which an execution diverged is left out,
 /// because it depends on chance.
-fn says(finding: &Value) -> (Option<&Value>, Option<&Value>, Option<&Value>) {
+fn identity(finding: &Value) -> (Option<&Value>, Option<&Value>, Option<&Value>) {
     let kind = finding.get("kind");
     let message = finding.get("message");
     let is_chance = kind.and_then(Value::as_str) == Some("divergence");
@@ -424,7 +429,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn what_another_share_disproves_is_no_limit() {
+    fn another_share_can_disprove_a_limit() {
         let [alone, apart, together] = [(1, "one_task"), (2, "nothing_shared"), (2, "fairness")]
             .map(|(tasks, kind)| json!({ "max_tasks": tasks, "limits": [{ "kind": kind }] }));
         let empty = json!({ "max_tasks": 0, "limits": [] });

@@ -1,4 +1,4 @@
-//! Checks that shares together are a whole search: each share is there, or all the shares into which it was divided.
+//! Checks that shares together are a whole search: each share is given, or all the shares into which it was divided.
 
 use intermezzo::Partition;
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,7 +34,7 @@ pub(super) fn problem(shares: &BTreeSet<Partition>, name: impl Fn(&Partition) ->
     Some(format!("{verb} missing: {}{more}", names.join(", ")))
 }
 
-/// Notes the shares within this one that are missing.
+/// Adds the missing shares within `outer` to `missing`.
 ///
 /// # Errors
 /// If two shares contradict each other.
@@ -62,7 +62,7 @@ fn complete(
             None => Partition::new(number, total.unwrap_or(0)),
             Some(outer) => outer.within(number, total.unwrap_or(0)),
         };
-        // It is the beginning of a share that is there, or next to one.
+        // This does not fail, because a given share has the same levels.
         let Ok(within) = within else { continue };
         match by_number.get(&number).map(Vec::as_slice) {
             None => missing.push(within),
@@ -78,7 +78,7 @@ fn complete(
 mod tests {
     use super::*;
 
-    fn told(shares: &str) -> String {
+    fn problem_of(shares: &str) -> String {
         let shares = shares
             .split_whitespace()
             .map(|share| share.parse().unwrap())
@@ -94,7 +94,7 @@ mod tests {
             "1/2 2/2.1/3 2/2.2/3 2/2.3/3",
             "1/2.1/2 1/2.2/2.1/1 2/2.1/3 2/2.2/3 2/2.3/3",
         ] {
-            assert_eq!(told(whole), "");
+            assert_eq!(problem_of(whole), "");
         }
         for (shares, says) in [
             ("1/2", "share is missing: 2/2"),
@@ -115,7 +115,11 @@ mod tests {
             ),
             ("1/4096", "and 4075 more"),
         ] {
-            assert!(told(shares).contains(says), "{shares}: {}", told(shares));
+            assert!(
+                problem_of(shares).contains(says),
+                "{shares}: {}",
+                problem_of(shares)
+            );
         }
     }
 }

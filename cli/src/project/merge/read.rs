@@ -10,8 +10,10 @@ use serde_json::{Map, Value};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The formats of reports in all versions, and of schedules, which are written next to reports.
+/// The formats of reports that can be merged.
 const REPORTS: [&str; 2] = ["intermezzo-report/1", intermezzo::refinement::REFINEMENT_FORMAT];
+
+/// The beginning of the format of schedules, which are written next to reports.
 const SCHEDULE: &str = "intermezzo-schedule/";
 
 /// The largest depth of nested directories that are read.
@@ -84,7 +86,7 @@ impl ReadReport {
 /// Reads the reports in these files, and in the JSON files in these directories and their subdirectories.
 ///
 /// # Errors
-/// If a file cannot be read, or is no report. The error names the file and the place in it.
+/// If a file cannot be read, or is not a report. The error names the file and the place in it.
 pub(crate) fn read_all(paths: &[PathBuf]) -> Result<Vec<ReadReport>, Problem> {
     let mut reports = Vec::new();
     for path in paths {
@@ -114,22 +116,22 @@ fn read_directory(directory: &Path, depth: usize, reports: &mut Vec<ReadReport>)
     Ok(())
 }
 
-/// Reads the reports in a file. With `passes_by`, a schedule file is skipped.
-fn read_file(path: &Path, passes_by: bool, reports: &mut Vec<ReadReport>) -> Result<(), Problem> {
+/// Reads the reports in a file. With `skips_schedules`, a schedule file is ignored.
+fn read_file(path: &Path, skips_schedules: bool, reports: &mut Vec<ReadReport>) -> Result<(), Problem> {
     let help =
         "give the report of a share: `cargo intermezzo test --partition 1/2 --reports DIR` writes some";
     let bytes = foreign::read(path).map_err(|error| Problem::file("read", path, &error, help))?;
     let name = path.display().to_string();
     let damaged = |why: String| {
         Problem::usage(format!(
-            "{name}: this is no report, or it was cut or altered ({why}): {help}"
+            "{name}: this is not a report, or it was cut or altered ({why}): {help}"
         ))
     };
     let value: Value = serde_json::from_slice(&bytes).map_err(|error| damaged(error.to_string()))?;
     let several = match value {
         Value::Object(mut fields) => {
             let format = fields.get("format").and_then(Value::as_str);
-            if passes_by && format.is_some_and(|format| format.starts_with(SCHEDULE)) {
+            if skips_schedules && format.is_some_and(|format| format.starts_with(SCHEDULE)) {
                 return Ok(());
             }
             let has_none = format.is_none();
@@ -164,7 +166,7 @@ fn parse(name: String, fields: Map<String, Value>) -> Result<ReadReport, String>
     let head = Head::deserialize(&value).map_err(|error| error.to_string())?;
     if !REPORTS.contains(&head.format.as_str()) {
         return Err(format!(
-            "the format is {}, and {:?} is wanted: use a cargo-intermezzo of the version that wrote it",
+            "the format is {}, and {:?} is needed: use a cargo-intermezzo of the version that wrote it",
             foreign::quoted(&head.format),
             REPORTS[0]
         ));

@@ -7,7 +7,7 @@ use intermezzo_pool::{Binary, Run};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// The settings file of a project. Tests read it from their working directory.
+/// The settings file of a project.
 const CONFIG: &str = "intermezzo.toml";
 
 /// A test binary.
@@ -32,7 +32,7 @@ impl Built {
 /// # Errors
 /// If the project does not build, or a binary cannot be read.
 pub(super) fn built(arguments: &[OsString]) -> Result<Vec<Built>, Problem> {
-    let (of_cargo, _) = list::apart(arguments);
+    let (of_cargo, _) = list::split_at_dashes(arguments);
     let mut all = Vec::new();
     for message in list::built(of_cargo)? {
         let (Some(executable), Some(manifest)) = (&message.executable, &message.manifest_path) else {
@@ -56,13 +56,13 @@ pub(super) fn built(arguments: &[OsString]) -> Result<Vec<Built>, Problem> {
     Ok(all)
 }
 
-/// Returns the identity of the project's settings file.
+/// Returns the identity of the settings file in the root directory of the workspace.
 pub(super) fn config() -> String {
     let root = cargo::workspace_root().unwrap_or_default();
     Binary::code_of(&root.join(CONFIG)).unwrap_or_else(|_| "none".to_owned())
 }
 
-/// Selects the binaries of a run from these.
+/// Returns the index in `built` of each binary of a run.
 ///
 /// # Errors
 /// If one is missing or has other contents, or if the settings file is different. The text says which.
@@ -70,12 +70,12 @@ pub(super) fn of_run(run: &Run, built: &[Built], config: &str) -> Result<Vec<usi
     let version = env!("CARGO_PKG_VERSION");
     if run.version != version {
         return Err(format!(
-            "it is of intermezzo {:?}, and this is {version:?}",
+            "it was submitted by intermezzo {:?}, and this is {version:?}",
             run.version
         ));
     }
     if run.config != config {
-        return Err(format!("its {CONFIG} is another one than that of this checkout"));
+        return Err(format!("its {CONFIG} differs from that of this checkout"));
     }
     let place = |wanted: &Binary| {
         let like = |built: &Built| {

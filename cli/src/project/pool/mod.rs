@@ -35,7 +35,7 @@ fn connect(address: &str) -> Result<intermezzo_pool::Pool, crate::problem::Probl
 impl From<intermezzo_pool::PoolError> for crate::problem::Problem {
     fn from(error: intermezzo_pool::PoolError) -> crate::problem::Problem {
         crate::problem::Problem::usage(format!(
-            "the pool cannot be used any more: {error}; run the command again when the server is there"
+            "the pool cannot be used any more: {error}; run the command again when the server is reachable"
         ))
     }
 }
@@ -52,8 +52,8 @@ mod without {
 
     fn none<T>() -> Result<T, Problem> {
         Err(Problem::usage(
-            "this cargo-intermezzo is built without pools: `cargo install cargo-intermezzo --features pool` builds one with \
-             them; shares need none, `test --partition 1/2`",
+            "this cargo-intermezzo is built without pools: `cargo install cargo-intermezzo --features pool` installs one \
+             with pools. Shares work without: `test --partition 1/2`",
         ))
     }
 

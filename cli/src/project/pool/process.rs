@@ -14,13 +14,13 @@ use std::time::{Duration, Instant};
 use std::{env, io, str, thread};
 use tempfile::TempDir;
 
-/// The first argument with which a worker runs this program for a test.
+/// The first argument with which a worker starts this program for a test.
 const FOR_WORKER: &str = "run-for-worker";
 
-/// Bytes of a process' output that are told.
-const TOLD: usize = 2_000;
+/// The number of bytes at the end of a process's output that are shown.
+const OUTPUT_SHOWN: usize = 2_000;
 
-/// The pauses between checks of the process: short at first, since many shares are small.
+/// The first and the longest pause between checks of the process. Pauses begin short, since many shares are small.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(20));
 
 /// A running test.
@@ -35,6 +35,7 @@ pub(super) struct Running {
 pub(super) struct Ended {
     /// Its reports, as one JSON value; `None` if it wrote none.
     pub(super) reports: Option<String>,
+    /// `true` if the verdict of a report is `fail`.
     pub(super) fails: bool,
     pub(super) executions: u64,
     /// The first line of each finding.
@@ -102,7 +103,7 @@ impl Running {
             .stdin(Stdio::null())
             .stdout(output.try_clone().map_err(trouble)?)
             .stderr(output);
-        // The worker's own settings are for none of these tests.
+        // The worker's own settings do not apply to the tests of a run.
         for (name, _) in env::vars_os() {
             if name.to_string_lossy().starts_with("INTERMEZZO_") {
                 command.env_remove(name);
@@ -113,7 +114,7 @@ impl Running {
         if !share.is_whole() {
             command.env(variable("partition"), share.to_string());
         }
-        // As cargo has them.
+        // cargo sets these variables and this path for tests.
         command
             .env("CARGO_MANIFEST_DIR", &built.directory)
             .env("CARGO_PKG_NAME", &built.binary.package);
@@ -196,7 +197,8 @@ impl Running {
         }
         if ended.why.is_empty() && reports.is_empty() {
             let output = fs::read(self.directory.path().join("output")).unwrap_or_default();
-            let last = String::from_utf8_lossy(&output[output.len().saturating_sub(TOLD)..]).into_owned();
+            let last =
+                String::from_utf8_lossy(&output[output.len().saturating_sub(OUTPUT_SHOWN)..]).into_owned();
             ended.why = format!(
                 "its process wrote no report ({status}); the end of its output:\n{}",
                 last.trim()
@@ -210,7 +212,7 @@ impl Running {
     }
 }
 
-/// A process that is left ends with it.
+/// Ends the process if it is still running.
 impl Drop for Running {
     fn drop(&mut self) {
         let _ = self.child.kill();
@@ -218,9 +220,9 @@ impl Drop for Running {
     }
 }
 
-/// Returns a command that runs the executable. It ends when the worker ends, however that happens.
+/// Returns a command that runs the executable. On Linux its process ends when the worker ends, however that happens.
 fn command(executable: &Path) -> Command {
-    // The running program, also if its file was replaced in the meantime.
+    // This names the running program even if its file was replaced in the meantime.
     let this = Path::new("/proc/self/exe");
     match cfg!(target_os = "linux") && this.exists() {
         true => {
@@ -235,7 +237,7 @@ fn command(executable: &Path) -> Command {
     }
 }
 
-/// Becomes the test, if this process was started by a worker for it. Returns only if that cannot be done.
+/// Replaces this process by the test if a worker started it for one. Returns only if it did not, or if that fails.
 pub(crate) fn run_for_worker() -> Option<ExitCode> {
     let mut arguments = env::args_os().skip(1);
     if arguments.next()? != FOR_WORKER {
@@ -251,7 +253,7 @@ fn become_test(worker: &OsString, mut arguments: impl Iterator<Item = OsString>)
     use std::os::unix::process::{CommandExt as _, parent_id};
     let executable = arguments.next()?;
     let _ = prctl::set_pdeathsig(Signal::SIGKILL);
-    // It may have ended before.
+    // The worker may have ended before the signal was set.
     if worker.to_str() != Some(&parent_id().to_string()) {
         return Some(ExitCode::FAILURE);
     }

@@ -22,13 +22,14 @@ use std::time::{Duration, Instant, SystemTime};
 /// The time after which a share may be divided.
 const SPLIT_AFTER: Duration = Duration::from_secs(2);
 
-/// The wait for an item of the run.
+/// The longest wait for an item of the run.
 const WAIT: Duration = Duration::from_millis(300);
 
 /// The largest number of open shares whose results are requested at once.
 const LOOKED_FOR: usize = 128;
 
-/// If for this time no item is queued and no worker works, the open items were lost and are submitted again.
+/// If no result arrived for this time, and no item is queued or being explored, the open items were lost and are submitted
+/// again.
 const LOST_AFTER: Duration = Duration::from_secs(20);
 
 /// Explores the tests with all workers of the pool.
@@ -53,7 +54,7 @@ pub(crate) fn explore(
             )));
         }
     }
-    // The tests are only asked for their settings: that they pass says nothing.
+    // The tests are only asked for their settings, so their output is not shown.
     let cargo = cargo.silent();
     let settings = settings(&cargo)?;
     let pool = connect(address)?;
@@ -92,7 +93,7 @@ pub(crate) fn explore(
         passed,
         reports,
         refusals: Vec::new(),
-        told: Vec::new(),
+        of_harness: Vec::new(),
     };
     if run.tests.is_empty() {
         return Ok(ran(Vec::new()));
@@ -136,7 +137,7 @@ fn settings(cargo: &CargoTest) -> Result<Vec<(String, String)>, Problem> {
     });
     settings.extend(of_environment);
     let given = cargo.given().0.into_iter();
-    // Findings that are known are marked when all is together.
+    // Known findings are marked after the reports are merged.
     let given = given.filter(|(name, _)| !name.starts_with("baseline"));
     settings.extend(given.map(|(name, value)| (name, value.to_string_lossy().into_owned())));
     for (name, value) in &settings {
@@ -175,8 +176,8 @@ fn asked(cargo: &CargoTest) -> Result<(BTreeMap<String, bool>, bool), Problem> {
                 )));
             }
         }
-        let goes_on = test.value("keep_going") == Some("true");
-        tests.insert(test.program, !goes_on);
+        let keeps_going = test.value("keep_going") == Some("true");
+        tests.insert(test.program, !keeps_going);
     }
     Ok((tests, ran.passed))
 }
@@ -190,11 +191,11 @@ struct Explored {
 /// Takes part in the run until it is complete, and merges its reports.
 fn explored(pool: &Pool, run: &Run, worker: &mut Worker<'_>) -> Result<(Cover, Explored), Problem> {
     let mut cover = Cover::new(run);
-    let (mut told, mut quiet_since) = (BTreeSet::new(), Instant::now());
+    let (mut printed, mut quiet_since) = (BTreeSet::new(), Instant::now());
     loop {
         if pool.update(&mut cover, LOOKED_FOR)? {
             quiet_since = Instant::now();
-            tell_findings(&cover, &mut told);
+            print_findings(&cover, &mut printed);
         }
         if cover.is_complete() {
             let damaged = match merged(pool, &cover)? {
@@ -203,7 +204,7 @@ fn explored(pool: &Pool, run: &Run, worker: &mut Worker<'_>) -> Result<(Cover, E
             };
             for (item, why) in damaged {
                 output::complain(&format!(
-                    "the report of {}, share {}, is explored again: {why}",
+                    "{}, share {}, is explored again, because its report cannot be used: {why}",
                     run.tests[item.test].program, item.share
                 ));
                 pool.withdraw(&item)?;
@@ -216,7 +217,7 @@ fn explored(pool: &Pool, run: &Run, worker: &mut Worker<'_>) -> Result<(Cover, E
         } else if quiet_since.elapsed() > LOST_AFTER {
             quiet_since = Instant::now();
             if pool.queued(run)? == (0, 0) {
-                // Others may have ended in the meantime.
+                // Some shares may have ended in the meantime.
                 while pool.update(&mut cover, usize::MAX)? {}
                 for item in cover.open() {
                     pool.publish_again(&item)?;
@@ -227,14 +228,14 @@ fn explored(pool: &Pool, run: &Run, worker: &mut Worker<'_>) -> Result<(Cover, E
 }
 
 /// Prints each finding as soon as it is known.
-fn tell_findings(cover: &Cover, told: &mut BTreeSet<(usize, String)>) {
+fn print_findings(cover: &Cover, printed: &mut BTreeSet<(usize, String)>) {
     for (test, entry) in cover.run().tests.iter().enumerate() {
         for leaf in cover.leaves(test) {
             let Some(Outcome::Report { findings, worker, .. }) = leaf.outcome else {
                 continue;
             };
             for finding in findings {
-                if told.insert((test, finding.clone())) {
+                if printed.insert((test, finding.clone())) {
                     output::complain(&format!("found by {worker}: {}: {finding}", entry.program));
                 }
             }
@@ -299,10 +300,10 @@ fn merged(pool: &Pool, cover: &Cover) -> Result<Result<Explored, Vec<(Item, Stri
                     explored.reports.push(ProjectReport::parse(name, text)?);
                 }
                 Err(problems) => {
-                    let told = problems
+                    let problems = problems
                         .into_iter()
                         .map(|problem| format!("{}: {problem}", entry.program));
-                    explored.troubles.extend(told);
+                    explored.troubles.extend(problems);
                 }
             }
         }

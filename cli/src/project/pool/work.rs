@@ -1,8 +1,9 @@
-//! A worker: takes items of a pool, explores them, and keeps their results there.
+//! A worker: takes items from a pool, explores them, and stores their results there.
 //!
-//! The order of what is written makes a worker's end at any moment harmless. The result of an item is kept before the item
-//! is acknowledged; that an item is divided is kept before its shares are published, and these before the item is
-//! acknowledged. An item that was not acknowledged is delivered again, and whatever is left of these steps is done then.
+//! A worker may end at any moment without harm, because of the order in which it writes. The result of an item is stored
+//! before the item is acknowledged. If an item is divided, that is stored before its shares are published, and they are
+//! published before the item is acknowledged. An item that was not acknowledged is delivered again, and the worker that
+//! gets it completes these steps.
 
 use super::binaries::{self, Built};
 use super::process::{Ended, Running};
@@ -18,23 +19,23 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 use std::{env, fs, process, thread};
 
-/// The wait for an item. Meanwhile the server counts the worker as one that has nothing to do.
+/// The longest wait for an item. Meanwhile the server counts the worker as idle.
 const WAIT: Duration = Duration::from_secs(1);
 
 /// The pause between two checks of the pool while a test runs.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// A share is divided when a worker has waited for this part of the time that the share has run: so the youngest share is
-/// divided first, of which the least is thrown away.
+/// A share is divided once another worker has been idle for this fraction (1/8) of the time that the share has run. So the
+/// youngest share is divided first, which throws away the least work.
 const PATIENCE: u32 = 8;
 
-/// The most time for one execution of a share, which shows that a test can be divided.
+/// The time limit for the trial that shows that a test can be divided: one execution of a share.
 const TRIAL: Duration = Duration::from_secs(2);
 
-/// The pause between two lines about this worker in the list.
+/// The time after which this worker's entry in the list of workers is renewed.
 const SHOW: Duration = Duration::from_secs(8);
 
-/// The number of deliveries after which an item is not tried again: it has ended each of its workers.
+/// The number of deliveries after which an item is not tried again, because each of its workers has ended.
 const DELIVERIES_MAX: i64 = 25;
 
 /// Settings that name files, or that have no meaning next to a pool, with the reason.
@@ -57,7 +58,7 @@ pub(super) struct Worker<'a> {
     shown: Option<Instant>,
     /// Tests of runs that cannot be divided.
     whole: BTreeSet<(String, usize)>,
-    /// The runs that it takes part in, with the places of their binaries; `None` for others.
+    /// The runs in which it takes part, with the indexes of their binaries in `built`; `None` for other runs.
     runs: BTreeMap<String, Option<Vec<usize>>>,
     objects: u64,
 }
@@ -90,7 +91,7 @@ pub(crate) fn worker(args: WorkerArgs) -> Result<Exit, Problem> {
         worker.entry.refuses.retain(|(id, _)| is_open(id));
         let mut any = false;
         for run in &runs {
-            // Until it has nothing to do there: then another run may have.
+            // When this run has nothing to do, another one may have.
             while worker.takes_part(run) {
                 any = true;
                 if worker.step(run, WAIT)? == Step::Waited {
@@ -109,7 +110,7 @@ pub(crate) fn worker(args: WorkerArgs) -> Result<Exit, Problem> {
     }
 }
 
-/// Returns the reason why a setting does not go with a pool.
+/// Returns the reason why a setting cannot be used with a pool.
 pub(super) fn refused(name: &str, value: &str) -> Option<String> {
     if name == "record" {
         return None;
@@ -138,8 +139,8 @@ pub(super) fn refused(name: &str, value: &str) -> Option<String> {
 
 /// Returns the name of this machine.
 fn host() -> String {
-    let told = fs::read_to_string(Path::new("/proc/sys/kernel/hostname"));
-    let name = told
+    let name = fs::read_to_string(Path::new("/proc/sys/kernel/hostname"));
+    let name = name
         .ok()
         .or_else(|| env::var("HOSTNAME").ok())
         .unwrap_or_default();
@@ -154,7 +155,7 @@ fn host() -> String {
     if name.is_empty() { "worker".into() } else { name }
 }
 
-/// Returns a number that no other process has: its own, and the time.
+/// Returns a name that no other process has: the process's id, and the time.
 pub(super) fn unique() -> String {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     let now = now.map_or(0, |now| now.as_nanos() as u64);
@@ -180,7 +181,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Lists the worker, if that is due or there is `news`.
+    /// Renews the worker's entry in the list, if that is due or there is `news`.
     fn show(&mut self, news: bool) {
         if news || self.shown.is_none_or(|shown| shown.elapsed() >= SHOW) {
             self.shown = Some(Instant::now());
@@ -188,7 +189,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Returns `true` if the worker takes part in a run. If not, it says why, once.
+    /// Returns `true` if the worker takes part in a run. If not, prints the reason, once.
     pub(super) fn takes_part(&mut self, run: &Run) -> bool {
         if let Some(known) = self.runs.get(&run.id) {
             return known.is_some();
@@ -209,7 +210,7 @@ impl<'a> Worker<'a> {
         self.runs.insert(run.id.clone(), places.ok()).is_none() && self.runs[&run.id].is_some()
     }
 
-    /// Takes an item of a run and does it, if there is one. The worker takes part in the run.
+    /// Takes an item of a run and processes it, if there is one. The worker must take part in the run.
     pub(super) fn step(&mut self, run: &Run, wait: Duration) -> Result<Step, Problem> {
         self.show(false);
         let taken = match self.pool.take(run, wait)? {
@@ -254,7 +255,7 @@ impl<'a> Worker<'a> {
             .get(&run.id)
             .and_then(|places| places.as_ref()?.get(test.binary));
         let Some(built) = place.and_then(|&place| self.built.get(place)) else {
-            // It is delivered to another worker.
+            // The item will be delivered to another worker.
             return Ok(());
         };
         let share = taken.item.share.clone();
@@ -308,8 +309,8 @@ impl<'a> Worker<'a> {
         self.settle(run, taken, outcome)
     }
 
-    /// Returns the reason why the test cannot be explored in shares; none if it can be: one that is asked for one execution
-    /// of a share has a report of that share.
+    /// Returns the reason why the test cannot be explored in shares; `None` if it can. To find out, runs one execution of a
+    /// share: a test that can be divided then reports on that share.
     fn obstacle(&self, run: &Run, item: &Item) -> Result<Option<String>, Problem> {
         if !item.share.is_whole() {
             return Ok(None);
@@ -344,7 +345,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Keeps the reports of a process, and returns its outcome.
+    /// Stores the reports of a process, and returns its outcome.
     fn outcome(&mut self, run: &Run, item: &Item, ended: Ended) -> Result<Outcome, Problem> {
         let Some(reports) = &ended.reports else {
             return Ok(self.trouble(ended.why));
@@ -366,13 +367,13 @@ impl<'a> Worker<'a> {
         })
     }
 
-    /// Keeps the outcome of an item, unless it has one, and does what follows from the one that it has.
+    /// Stores the outcome of an item, unless it has one already, and does what follows from the stored one.
     fn settle(&mut self, run: &Run, taken: Taken, outcome: Outcome) -> Result<(), Problem> {
         let first = self.pool.settle(&taken.item, &outcome)?;
         if first == outcome {
             self.entry.done += 1;
         } else if let Outcome::Report { object, .. } = &outcome {
-            // Another worker did the item, too.
+            // Another worker has stored its outcome first.
             self.pool.drop_report(object);
         }
         self.finish(run, taken, first)
@@ -406,7 +407,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_and_what_the_pool_does_itself_are_refused() {
+    fn settings_that_do_not_fit_a_pool_are_refused() {
         for (name, value, is_refused) in [
             ("checkpoint", "a.search", true),
             ("checkpoint", "a.search,every=60", true),

@@ -1,8 +1,8 @@
 //! SURW compared with its published figures.
 //!
-//! The published figures do not count the execution that is profiled. So there are two means here: one of all
-//! executions, and one of those drawn after the executions to learn from, over the seeds with which the latter found
-//! nothing.
+//! The published figures do not count the execution that SURW learns from. So there are two means here: one of all
+//! executions, and one of the executions drawn after learning, over the seeds with which the learning executions did not
+//! find the bug.
 
 use super::{Page, figures, markdown, ours};
 use crate::tune::advice::number;
@@ -10,11 +10,11 @@ use crate::tune::cells::Cell;
 use crate::tune::work::Item;
 use intermezzo_corpus::bugs::Published;
 
-/// The ratio to the published executions from which on there is a remark.
+/// The largest ratio to the published executions that needs no remark.
 const RATIO_MAX: f64 = 1.5;
 
-/// Remarks about programs on which SURW takes more executions than published. A mean of 20 trials is known to about a
-/// quarter.
+/// Remarks about programs on which SURW takes more executions than published. The mean of 20 trials is only known to about
+/// a quarter.
 const REMARKS: &[(&str, &str)] = &[
     (
         "deadlock01_bad",
@@ -33,15 +33,15 @@ const REMARKS: &[(&str, &str)] = &[
 
 /// Means over several runs.
 struct Means {
-    /// Of all executions.
+    /// The mean of all executions.
     all: f64,
-    /// Over those drawn, and the number of runs.
+    /// The mean of the executions drawn after learning, and the number of runs.
     drawn: Option<(f64, usize)>,
 }
 
 impl Means {
-    /// Returns the means of a search on a program that was found to fail with every seed; `None` if it was not.
-    /// `learned_from` executions come first.
+    /// Returns the means of a search that found the program's bug with every seed; `None` if it did not. The first
+    /// `learned_from` executions are those to learn from.
     fn of(
         cell: &Cell,
         (program, search): (usize, usize),
@@ -64,8 +64,8 @@ impl Means {
         })
     }
 
-    /// Returns the mean to compare with the published one. Where the learning executions always find the bug, there
-    /// is only the mean of all.
+    /// Returns the mean to compare with the published one. If the learning executions always find the bug, there is only
+    /// the mean of all.
     fn comparable(&self) -> f64 {
         self.drawn.map_or(self.all, |(drawn, _)| drawn)
     }
@@ -92,19 +92,19 @@ impl Page<'_> {
             let is_within = |ratio: Option<f64>| ratio.is_some_and(|ratio| ratio <= RATIO_MAX);
             within += usize::from(is_within(ratio));
             within_drawn += usize::from(is_within(ratio_drawn));
-            let told = |ratio: Option<f64>| ratio.map_or(String::new(), |ratio| format!("{ratio:.2}"));
+            let shown = |ratio: Option<f64>| ratio.map_or(String::new(), |ratio| format!("{ratio:.2}"));
             rows.push(vec![
                 format!("`{}`", cell.program),
                 number(executions),
                 means
                     .as_ref()
                     .map_or_else(|| ours(cell), |means| number(means.all)),
-                told(ratio),
+                shown(ratio),
                 match means.as_ref().and_then(|means| means.drawn) {
                     Some((drawn, runs)) => format!("{} ({runs})", number(drawn)),
                     None => "-".into(),
                 },
-                told(ratio_drawn.filter(|_| means.is_some_and(|means| means.drawn.is_some()))),
+                shown(ratio_drawn.filter(|_| means.is_some_and(|means| means.drawn.is_some()))),
             ]);
             if let Some((_, remark)) = REMARKS.iter().find(|(name, _)| *name == cell.program) {
                 remarks.push(format!("- `{}`: {remark}\n", cell.program));

@@ -1,11 +1,11 @@
-//! The happens-before graph for Graphviz: a column a task, an arrow for each direct predecessor.
+//! The happens-before graph for Graphviz: a column for each task, and an arrow from each direct predecessor.
 
 use super::words;
 use crate::view::model::{Shown, ShownExecution};
 use intermezzo::recording::Recording;
 use std::fmt::Write;
 
-/// Events drawn of an execution: the last ones. Graphviz takes minutes for thousands.
+/// The number of events of an execution that are drawn: the last ones. Graphviz takes minutes for thousands.
 const EVENTS_MAX: usize = 400;
 
 /// Returns the graph of the findings' executions, each in a box.

@@ -7,7 +7,7 @@ use quick_xml::events::{BytesDecl, BytesText, Event};
 use std::collections::BTreeMap;
 use std::io;
 
-/// Events listed below a failure: the last ones.
+/// The number of events listed below a failure: the last ones.
 const EVENTS_MAX: usize = 200;
 
 /// A test without a report.
@@ -15,7 +15,7 @@ pub(crate) struct Unexplored {
     /// The test's path, with its crate.
     pub(crate) program: String,
     pub(crate) ended: Ended,
-    /// The reason of a failure.
+    /// The output of a failed test, or the reason for a refusal.
     pub(crate) output: String,
 }
 
@@ -111,7 +111,7 @@ fn suite(writer: &mut Writer<Vec<u8>>, name: &str, cases: &[&Case<'_>]) -> io::R
     Ok(())
 }
 
-/// Returns an element's counts of its cases.
+/// Returns the attributes with which an element counts its cases.
 fn counts(cases: &[&Case<'_>]) -> [(&'static str, String); 5] {
     let of = |tag: &str| {
         let same = cases.iter().filter(|case| case.tag() == Some(tag));
@@ -165,7 +165,7 @@ fn explored(writer: &mut Writer<Vec<u8>>, report: &ShownReport, tag: Option<&'st
                 .findings
                 .iter()
                 .filter(|finding| finding.said.severity != "warning");
-            // Many readers take only one element a case: the first finding is its failure.
+            // Many readers accept only one such element in a case, so only the first finding is its failure.
             if let Some(tag) = tag {
                 let first = errors.clone().next();
                 let (kind, message) = match first {
@@ -239,7 +239,7 @@ fn split(program: &str) -> (&str, &str) {
     }
 }
 
-/// Returns the text without the characters that no XML document may hold, in whatever way they are written.
+/// Replaces the characters that XML does not allow, not even as character references.
 fn allowed(text: &str) -> String {
     let allowed = |c: char| match c {
         '\t' | '\n' | '\r' => true,

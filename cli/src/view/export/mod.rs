@@ -1,4 +1,4 @@
-//! Exports of reports for other tools, a format a file.
+//! Exports of reports for other tools, with a file for each format.
 
 pub(super) mod annotations;
 pub(super) mod dot;

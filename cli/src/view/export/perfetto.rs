@@ -1,7 +1,7 @@
 //! A trace in Chrome's JSON format, which ui.perfetto.dev reads: tasks as threads, steps as slices, happens-before as
 //! flows.
 //!
-//! Source: "Trace Event Format" (Google). There is no time in an execution but the order of its steps: each lasts a
+//! Source: "Trace Event Format" (Google). An execution has no times, only an order of its steps: each step is given a
 //! millisecond, which the viewers show best.
 
 use super::words;
@@ -10,14 +10,16 @@ use intermezzo::recording::Recording;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// The duration of a step in the trace, in microseconds, and the part of it that its slice takes.
+/// The duration of a step in the trace, in microseconds.
 const STEP_US: usize = 1000;
+
+/// The duration of a step's slice. The rest is a gap before the next slice.
 const SLICE_US: usize = 900;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Trace {
-    // First, so that the maker is near the beginning of the file.
+    // The first field, so that the mark of `view` is near the beginning of the file.
     other_data: Value,
     display_time_unit: &'static str,
     trace_events: Vec<Event>,
@@ -37,17 +39,17 @@ struct Event {
     cat: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<usize>,
-    /// The end of an arrow: at the slice around it.
+    /// The slice to which the end of an arrow is bound: `e` for the one around it.
     #[serde(skip_serializing_if = "Option::is_none")]
     bp: Option<&'static str>,
-    /// The extent of a moment: over its thread.
+    /// The scope of a moment: `t` for its thread.
     #[serde(skip_serializing_if = "Option::is_none")]
     s: Option<&'static str>,
     #[serde(skip_serializing_if = "Value::is_null")]
     args: Value,
 }
 
-/// Returns the trace of every execution of every finding, a process each.
+/// Returns the trace of every execution of every finding, each as a process.
 pub(in crate::view) fn trace(shown: &Shown) -> String {
     let mut events = Vec::new();
     let mut arrows = 0;

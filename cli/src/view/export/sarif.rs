@@ -8,7 +8,7 @@ use intermezzo::report::source;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Steps of an execution in a code flow: the last ones. Code hosts refuse files with more.
+/// The number of steps of an execution in a code flow: the last ones. Code hosts refuse files with more.
 const STEPS_MAX: usize = 5_000;
 
 #[derive(Serialize)]
@@ -193,7 +193,7 @@ fn result(report: &ShownReport, finding: &ShownFinding, kinds: &[&str]) -> Findi
             .into_iter()
             .filter(|flow| !flow.thread_flows.is_empty())
             .collect(),
-        // The part that the same failure has in common from run to run: a schedule changes with the search.
+        // The parts that stay the same for the same failure in another run. A schedule would change with the search.
         partial_fingerprints: BTreeMap::from([(
             "intermezzo/v1",
             format!("{} {} {}", said.kind, report.program, place.unwrap_or_default()),
@@ -206,7 +206,7 @@ fn result(report: &ShownReport, finding: &ShownFinding, kinds: &[&str]) -> Findi
     }
 }
 
-/// Returns the places where locks were taken that others wait for.
+/// Returns the places where tasks wait, and where the locks for which they wait were taken.
 fn related(finding: &ShownFinding) -> Vec<Location> {
     let mut related = Vec::new();
     for waiting in &finding.said.waiting {
@@ -273,7 +273,7 @@ fn physical(site: &str) -> Option<Physical> {
     })
 }
 
-/// Returns a path as a reference of RFC 3986.
+/// Returns a path as a URI reference (RFC 3986).
 fn uri(path: &str) -> String {
     let path = path.replace('\\', "/");
     let mut uri = String::new();

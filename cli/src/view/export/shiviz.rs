@@ -1,5 +1,5 @@
-//! A log for ShiViz: the expression that parses it, the one between executions, and then two lines an event, its words and
-//! its vector clock.
+//! A log for ShiViz: the regular expression of events, the one of lines between executions, and then two lines for each
+//! event, with its description and its vector clock.
 
 use super::words;
 use crate::view::model::Shown;
@@ -7,10 +7,10 @@ use intermezzo::recording::Recording;
 use serde_json::{Map, Value};
 use std::fmt::Write;
 
-/// The expression by which ShiViz finds events: the text in a line, then the task, and the clock.
+/// The regular expression by which ShiViz finds events: a line with the text, then one with the task and the clock.
 pub(in crate::view) const EVENTS: &str = r"(?<event>.*)\n(?<host>\S*) (?<clock>{.*})";
 
-/// The expression by which it separates executions.
+/// The regular expression by which ShiViz separates executions.
 pub(in crate::view) const EXECUTIONS: &str = r"^=== intermezzo (?<trace>.*) ===$";
 
 /// Returns the log of every recorded execution.
@@ -41,7 +41,7 @@ fn events(recording: &Recording, text: &mut String) {
     }
 }
 
-/// Returns the tasks' names as words, each once.
+/// Returns the tasks' names as distinct words.
 fn hosts(recording: &Recording) -> Vec<String> {
     let mut hosts: Vec<String> = Vec::new();
     for (number, task) in recording.tasks.iter().enumerate() {
@@ -61,7 +61,7 @@ fn hosts(recording: &Recording) -> Vec<String> {
     hosts
 }
 
-/// Returns the text on one line, which is all that an event has.
+/// Returns the text on one line, because an event's text must not have several.
 fn plain(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

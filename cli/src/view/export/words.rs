@@ -1,8 +1,8 @@
-//! Events in the words that all formats share, and the clocks that some need.
+//! Descriptions of events for all formats, and the vector clocks that some need.
 
 use intermezzo::recording::{RecordedEvent, Recording};
 
-/// Returns `store(Release) atomic 0.1 = 3`.
+/// Describes an event: `store(Release) atomic 0.1 = 3`.
 pub(super) fn event(recording: &Recording, event: &RecordedEvent) -> String {
     let mut text = event.op.clone();
     if let Some(order) = &event.order {
@@ -24,7 +24,7 @@ pub(super) fn event(recording: &Recording, event: &RecordedEvent) -> String {
     text
 }
 
-/// Returns the clock of each event: for each task the index of its last event that comes before, its own included.
+/// Returns the vector clock of each event: for each task, the index of its last event that happens before or is this one.
 pub(super) fn clocks(recording: &Recording) -> Vec<Vec<u32>> {
     let mut last: Vec<Option<usize>> = vec![None; recording.tasks.len()];
     let mut clocks: Vec<Vec<u32>> = Vec::with_capacity(recording.events.len());

@@ -14,7 +14,7 @@ function showHead(report, choices, chosen, choose) {
   $("chooser").onchange = () => choose(Number($("chooser").value));
 }
 
-/** Shows a finding's words. */
+/** Shows a finding's message and remarks. */
 function showFinding(report, finding) {
   const section = $("finding");
   section.className = `finding ${finding ? (finding.severity === "warning" ? "warning" : "") : "none"}`;
@@ -27,7 +27,7 @@ function showFinding(report, finding) {
   section.replaceChildren(el("div", { class: "finding-line" }, badge, message(finding)), more(finding, report));
 }
 
-/** A message in words; its parts, as a list. */
+/** A message; its parts as a list. */
 function message({ message: text, waiting = [], lines: [head, ...rest] = [] }) {
   if (waiting.length === 0 || rest.length < 2) return el("p", { class: "finding-message" }, text);
   return el("div", { class: "finding-message" }, `${head}:`, el("ul", {}, rest.map((part) => el("li", {}, el("span", {}, part)))));
@@ -51,7 +51,7 @@ function more(finding, report) {
 
 function copy(text, button) {
   const done = (word) => { button.textContent = word; setTimeout(() => { button.textContent = "Copy"; }, 1500); };
-  // From a file, browsers may refuse the clipboard: the text is then selected, to be copied by hand.
+  // For a page from a file, browsers may refuse the clipboard: the text is then selected, to be copied by hand.
   Promise.resolve(navigator.clipboard?.writeText(text) ?? Promise.reject(new Error("no clipboard")))
     .then(() => done("Copied"))
     .catch(() => { getSelection().selectAllChildren(button.previousElementSibling); done("Selected"); });

@@ -1,6 +1,6 @@
 // The panel about the selected step: its operation, its source, the tasks that could continue, the steps before and after it.
 
-/** Steps listed of a long list. */
+/** The number of steps shown of a long list. */
 const LISTED = 8;
 
 class Details {
@@ -21,7 +21,7 @@ class Details {
     const item = rows.items[selected];
     const { op, order, about, value } = rows.words(item);
     const thing = item.kind === EVENT ? execution.events[item.ref] : item.thing;
-    // Where a task panicked says more than where its last operation was.
+    // The place of a panic is more useful than that of the task's last operation.
     const panicked = item.concerned && !execution.passes && pane.finding.place;
     const site = panicked || execution.siteName(thing);
     this.element.replaceChildren(...[

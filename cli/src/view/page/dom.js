@@ -1,4 +1,4 @@
-// Elements, made and found. Texts of reports only ever become text nodes.
+// Creating and finding elements. Texts of reports only ever become text nodes.
 
 const $ = (id) => document.getElementById(id);
 

@@ -1,4 +1,4 @@
-// The drawing behind the rows: lanes, the path of control from task to task, and the order around the selected step.
+// The drawing behind the rows: lanes, the switches from task to task, and the happens-before order around the selected step.
 
 const ROW = 26, GUTTER = 66, HEAD = 30, LANE = 15;
 
@@ -22,7 +22,7 @@ function cleared(canvas, { width, height, left, top }) {
   draw.save();
   draw.setTransform(ratio, 0, 0, ratio, 0, 0);
   draw.clearRect(0, 0, width, height);
-  // Not over the numbers of the steps, which stay where they are.
+  // Not over the numbers of the steps, which do not scroll sideways.
   draw.beginPath();
   draw.rect(GUTTER - 6, 0, width, height);
   draw.clip();
@@ -81,7 +81,7 @@ function lanes(draw, { rows, execution, place }, row) {
   draw.setLineDash([]);
 }
 
-/** The way from the task before to this one, where there is a switch. */
+/** The line from the previous task to this one, if there is a switch. */
 function control(draw, { rows, place }, row) {
   if (row === 0) return;
   const [item, before] = [rows.items[rows.shown[row]], rows.items[rows.shown[row - 1]]];
@@ -151,7 +151,7 @@ function head(draw, x, y, angle) {
   draw.restore();
 }
 
-/** The mark of a step: a dot for an operation, a small square for plain memory, ringed where the finding is about it. */
+/** The mark of a step: a dot for an operation, a small square for plain memory, with a ring if the finding is about it. */
 function marker(draw, x, y, item) {
   draw.beginPath();
   if (item.kind === EVENT) draw.arc(x, y, item.concerned ? 5 : 4, 0, 2 * Math.PI);

@@ -1,4 +1,4 @@
-// One execution with its tables for look-ups: orders, sets of tasks, switches. Computed once.
+// One execution, with look-up tables that are computed once: orders, sets of tasks, switches.
 
 class Execution {
   constructor({ recording, passes, partial, deeds = [] }, names) {
@@ -136,7 +136,7 @@ class Execution {
 
   taskName(task) { return this.tasks[task].name; }
   varName(event) { return event.var === undefined ? "" : this.recording.vars[event.var].name; }
-  /** What JSON calls the event's variable, where the source has a name for it. */
+  /** The variable's identity in JSON, if the source has a name for the variable. */
   identity(event) { return this.identities.get(this.varName(event)); }
   siteName(thing) { return thing.site === undefined || thing.site === null ? "" : this.recording.sites[thing.site]; }
   /** The call stack of an event or access, innermost function first; empty if it is not known. */
@@ -166,7 +166,7 @@ class Execution {
     return a.task === b.task && a.op === b.op && this.varName(a) === other.varName(b) && this.siteName(a) === other.siteName(b);
   }
 
-  /** The number of steps that both begin with. */
+  /** The number of steps at the beginning that both executions have in common. */
   commonWith(other) {
     const most = Math.min(this.length, other.length);
     let at = 0;
@@ -178,5 +178,5 @@ class Execution {
 /** The effects of events that are not the usual ones, in words. */
 const EFFECTS = { elided: "no effect", stale: "stale", overwritten: "behind a newer store", spurious: "spuriously" };
 
-/** A value as people read it: as a decimal number if it fits one, otherwise in hexadecimal. */
+/** A value as it is shown: a decimal number if it is small enough, otherwise hexadecimal. */
 const number = (value) => (typeof value === "string" ? value : value < 2 ** 32 ? String(value) : `0x${value.toString(16)}`);

@@ -71,7 +71,7 @@ function openHelp() {
     el("div", { class: "help-head" }, el("h2", { id: "help-title" }, "Keys and signs"),
       el("button", { type: "button", class: "button", onclick: () => dialog.close(), autofocus: true }, "Close")),
     el("div", { class: "help-grid" },
-      el("div", {}, el("h3", {}, "Going about"), el("dl", {}, rows.slice(0, half))),
+      el("div", {}, el("h3", {}, "Moving around"), el("dl", {}, rows.slice(0, half))),
       el("div", {}, el("h3", {}, "Display"), el("dl", {}, rows.slice(half)), el("h3", {}, "Signs"), el("dl", {}, signs))));
   dialog.showModal();
 }

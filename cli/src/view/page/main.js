@@ -1,4 +1,4 @@
-// Everything together: the finding, the selection, and the filters.
+// The page as a whole: the finding, the selection, and the filters.
 
 class App {
   constructor(contents) {
@@ -8,14 +8,14 @@ class App {
       : [{ report, finding: null, label: report.verdict }]));
     const several = contents.reports.length > 1;
     this.choices.forEach((choice, at) => { choice.label = `${at + 1}. ${several ? `${choice.report.program}: ` : ""}${choice.label}`.slice(0, 160); });
-    // Failures come first when the page is opened.
+    // The page opens with a failure, if there is one.
     this.chosen = Math.max(0, this.choices.findIndex(({ finding }) => finding && finding.severity !== "warning"));
     this.details = new Details($("details"), this);
     this.tools = new Tools(this);
     this.panes = [];
     this.#followTheme();
     $("help-open").onclick = openHelp;
-    // A directory of reports is looked through first.
+    // For a directory of reports, the list of tests comes first.
     const isDirectory = contents.reports.some(({ view }) => view);
     $("tests-open").hidden = !isDirectory && contents.reports.length < 2;
     $("tests-open").onclick = () => openTests(this);
@@ -33,7 +33,7 @@ class App {
 
   switchTheme() { theme.apply(theme.current === "dark" ? "light" : "dark"); this.repaint(); }
 
-  /** Redraws everything whose colours are not the style sheet's. */
+  /** Redraws everything whose colours are not set by the style sheet. */
   repaint() {
     for (const pane of this.panes) { pane.arrange(); pane.draw(); }
     this.#strip();
@@ -52,7 +52,7 @@ class App {
     for (const pane of [...this.all ?? [], ...this.added ?? []]) pane.remove();
     const [failing, passing] = this.executions;
     this.common = passing ? failing.commonWith(passing) : -1;
-    // The two of a finding have their filters in common, and each view that is added has its own.
+    // The two views of a finding share their filters, and each added view has its own.
     const filters = this.#filters(at);
     this.all = this.executions.map((execution) => this.#pane(at, execution, filters));
     this.added = [];
@@ -109,7 +109,7 @@ class App {
     next.scroller.focus({ preventScroll: true });
   }
 
-  /** Puts the views next to each other: those of the finding, and those that were added. */
+  /** Shows the views next to each other: those of the finding, and those that were added. */
   #arrange() {
     const { all, view } = this;
     const own = all.length < 2 ? all : { failing: all.slice(0, 1), passing: all.slice(1), both: all }[view];
@@ -207,7 +207,7 @@ class App {
     other.scroller.focus({ preventScroll: true });
   }
 
-  /** Views of one finding show the same steps at the same height, as far as they have the same. */
+  /** Views of one finding show their common steps at the same height. */
   #scrollWith(from) {
     for (const pane of this.panes) {
       if (pane === from || pane.at !== from.at) continue;
@@ -309,7 +309,7 @@ class App {
     this.tools.count();
   }
 
-  /** Takes back every filter of the active view, the search and the selection. */
+  /** Clears every filter of the active view, the search and the selection. */
   reset() {
     const { filters } = this.active;
     filters.tasks.clear();

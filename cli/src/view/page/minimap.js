@@ -18,7 +18,7 @@ class Minimap {
     this.element.addEventListener("mousemove", go);
   }
 
-  /** The used part of the strip: a short execution keeps its size. */
+  /** The used part of the strip: a short execution is not stretched. */
   get height() { return Math.min(this.whole ?? 0, Math.max(1, this.pane.rows.shown.length) * ROW); }
 
   paint() {

@@ -3,14 +3,14 @@
 
 const EVENT = 0, DATA = 1, SAID = 2, DEED = 3;
 
-/** Orderings and operations in fewer letters, as the literature has them: rows are narrow, and the panel has the whole. */
+/** Short names of orderings and operations, as in the literature, because rows are narrow. The panel has the full names. */
 const SHORT = {
   Relaxed: "rlx", Acquire: "acq", Release: "rel", AcqRel: "acq-rel", SeqCst: "sc",
   "read-modify-write": "rmw", "failed compare-exchange": "failed cas",
 };
 const short = (word) => SHORT[word] ?? word;
 
-/** Rows before and after the finding that "Around the finding" keeps. */
+/** The number of rows before and after the finding that "Around the finding" keeps. */
 const AROUND = 40;
 
 /** The kind of an access to plain memory, in words: the use of a pointer is unknown. */
@@ -142,7 +142,7 @@ class Rows {
     return item.haystack;
   }
 
-  /** The row in which an item is, or, if it is not shown, the next after it. */
+  /** The row of an item, or, if it is not shown, the next row after it. */
   rowOf(item) {
     let [low, high] = [0, this.shown.length];
     while (low < high) {

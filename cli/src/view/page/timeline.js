@@ -1,6 +1,6 @@
-// One execution on the screen: a scroller in which only the rows in sight exist, and are used again.
+// One execution on the screen: a scroller that has elements only for the visible rows, and reuses them.
 
-/** Rows made beyond those in sight, on each side. */
+/** The number of rows made beyond the visible ones, on each side. */
 const OVERSCAN = 6;
 
 /** A name with its middle left out if the column has no room for it, because the end often distinguishes tasks; or just the number. */
@@ -33,7 +33,7 @@ class Pane {
     this.group = el("div", { role: "rowgroup" });
     this.body = el("div", { class: "rows" }, this.group);
     this.ends = el("div", { class: "ends" });
-    this.none = el("p", { class: "empty", hidden: true }, el("strong", {}, "No step is left by these filters"), "Take some of them back, or press Escape for all steps.");
+    this.none = el("p", { class: "empty", hidden: true }, el("strong", {}, "No step is left by these filters"), "Remove some of them, or press Escape to show all steps.");
     this.scroller = el("div", {
       class: "scroller", tabindex: "0", role: "grid", "aria-label": `${title}: ${count(execution.length, "step")}`,
       "aria-readonly": "true", onscroll: () => this.#scrolled(),
@@ -58,7 +58,7 @@ class Pane {
     this.sized.observe(this.scroller);
   }
 
-  /** Lays out columns for the room there is. */
+  /** Lays out the columns in the available width. */
   arrange() {
     const { execution, scroller } = this;
     this.size = { width: scroller.clientWidth, height: scroller.clientHeight - HEAD };
@@ -75,7 +75,7 @@ class Pane {
     this.minimap.repaint();
   }
 
-  /** The rows changed: filters did. The selected one stays where it is on the screen, if it is left. */
+  /** Called when filters changed the rows. The selected row keeps its position on the screen, if it is still shown. */
   refilter() {
     const { scroller, rows, filters } = this;
     const anchor = this.selected >= 0 ? this.selected : rows.shown[Math.floor(scroller.scrollTop / ROW)] ?? 0;
@@ -103,7 +103,7 @@ class Pane {
       return el("div", { class: "wait", style: `left:${left}px;max-width:${room}px` }, el("strong", {}, head), ` ${text}`);
     });
     ends.replaceChildren(...cards.filter(Boolean));
-    // Where columns are narrow, cards would cover each other: each then gets a line of its own.
+    // In narrow columns, cards would cover each other, so each gets a line of its own.
     let bottom = 8;
     let right = -1;
     for (const card of ends.children) {
@@ -129,11 +129,11 @@ class Pane {
     if (this.scroller.scrollTop !== scrollTop || this.scroller.scrollLeft !== scrollLeft) this.silent = this.scroller.scrollTop;
   }
 
-  /** Draws the rows in sight. */
+  /** Draws the visible rows. */
   draw() {
     if (!this.place) return;
     const { rows, scroller, pool, group } = this;
-    // Everything is read first: to ask for a place after something was written means to lay out the page again.
+    // All positions are read first, because reading one after a write makes the browser lay out the page again.
     const sight = this.drawn = { ...this.size, top: scroller.scrollTop, left: scroller.scrollLeft };
     const first = Math.max(0, Math.floor(sight.top / ROW) - OVERSCAN);
     const last = Math.min(rows.shown.length, Math.ceil((sight.top + sight.height) / ROW) + OVERSCAN);
@@ -142,7 +142,7 @@ class Pane {
       pool.push(row);
       group.append(row.element);
     }
-    // A row keeps its element while it is in sight: number modulo the pool's length.
+    // A row keeps its element while it is visible: the one with its number modulo the length of the pool.
     const wanted = new Set();
     for (let number = first; number < last; number++) {
       const slot = number % pool.length;
@@ -199,7 +199,7 @@ class Pane {
     if (item.concerned) list.push(["concerned", "finding"]);
     if (at === rows.itemOfEvent[this.partsAt]) list.push(["parts", "parts here"]);
     if (item.kind === EVENT && execution.events[item.ref].newer?.length) list.push(["stale", "stale"]);
-    // Where there is no room for the word, the way from the task before says it.
+    // Without room for the word, the line from the previous task shows it.
     const preempts = item.kind === EVENT && execution.events[item.ref].preempts;
     if (preempts && place.column >= 110 && list.length === 0) list.push(["preempts", "preempts"]);
     tags.replaceChildren(...list.map(([kind, text]) => el("span", { class: `tag ${kind}` }, text)));
@@ -225,7 +225,7 @@ class Pane {
     return execution.before(item.event, of) ? "before" : execution.before(of, item.event) ? "after" : "";
   }
 
-  /** Selects an item, and brings it into sight; `centre` puts it in the middle. */
+  /** Selects an item, and scrolls to it; `centre` puts it in the middle. */
   select(item, { centre = false } = {}) {
     this.selected = item;
     const { scroller, rows } = this;

@@ -1,4 +1,4 @@
-//! Each format by the rules of its readers.
+//! Checks each format against the rules of the tools that read it.
 
 use super::{both, deadlock, shown};
 use crate::args::Format;
@@ -14,7 +14,7 @@ use std::process::{Command, Stdio};
 /// Trace Event Format: every event has a name, a phase, a process, a thread and a time; slices have a duration and lie
 /// within each other or apart; arrows begin before they end; threads have names.
 #[test]
-fn traces_are_as_chrome_and_perfetto_read_them() {
+fn traces_can_be_read_by_chrome_and_perfetto() {
     let trace: Value = serde_json::from_str(&perfetto::trace(&both())).unwrap();
     let events = trace["traceEvents"].as_array().unwrap();
     let mut slices: BTreeMap<(u64, u64), Vec<(u64, u64)>> = BTreeMap::new();
@@ -175,7 +175,7 @@ fn check_sarif(kind: &str, value: &Value) {
 }
 
 #[test]
-fn sarif_is_as_its_schema_says() {
+fn sarif_follows_its_schema() {
     let log: Value = serde_json::from_str(&sarif::log(&both())).unwrap();
     check_sarif("log", &log);
     assert_eq!(log["version"], "2.1.0");
@@ -227,7 +227,7 @@ fn elements(xml: &str) -> Vec<(String, BTreeMap<String, String>)> {
 }
 
 #[test]
-fn junit_is_what_ci_servers_read() {
+fn junit_can_be_read_by_ci_servers() {
     let xml = junit::suites(&both(), &[]).unwrap();
     assert!(!xml.contains('\u{1}'), "no XML may hold that");
     let elements = elements(&xml);
@@ -267,9 +267,9 @@ fn junit_is_what_ci_servers_read() {
     );
 }
 
-/// Graphviz itself reads it, if it is there.
+/// Graphviz itself reads the graph, if it is installed.
 #[test]
-fn graphs_are_as_graphviz_reads_them() {
+fn graphs_can_be_read_by_graphviz() {
     let graph = dot::graph(&both());
     assert_eq!(graph.matches("subgraph").count(), 4);
     assert_eq!(graph.matches('{').count(), graph.matches('}').count());
@@ -300,7 +300,7 @@ fn graphs_are_as_graphviz_reads_them() {
 }
 
 #[test]
-fn an_order_that_is_not_known_is_not_made_up() {
+fn an_unknown_order_is_refused() {
     let partial = shown(&[deadlock(false)]);
     for format in [Format::Shiviz, Format::Dot] {
         let error = render(&partial, format, None).unwrap_err().to_string();
@@ -312,9 +312,9 @@ fn an_order_that_is_not_known_is_not_made_up() {
     check_order_is_known(&both()).unwrap();
 }
 
-/// One file: nothing is fetched, and nothing in a report ends an element.
+/// A page is one file: it fetches nothing, and nothing in a report ends an element.
 #[test]
-fn pages_are_whole() {
+fn pages_are_self_contained() {
     let page = page::page(&both(), &source::Finder::new(None));
     assert_eq!(page.matches("</script>").count(), 2);
     assert!(page.contains("default-src 'none'") && !page.contains("{{contents"));
@@ -330,7 +330,7 @@ fn pages_are_whole() {
     assert!(page.contains("let _second = locks.1.lock();"));
 }
 
-/// A report has the names of effects, and the page has the words for them.
+/// A report has identifiers of effects, and the page has the same words for them as the text.
 #[test]
 fn pages_call_effects_as_texts_do() {
     let page = page::page(&both(), &source::Finder::new(None));
@@ -345,7 +345,7 @@ fn pages_call_effects_as_texts_do() {
 /// A page has the executions of all findings, each with its tables, and what opens a view of any of them. `tests/view`
 /// uses it in a browser.
 #[test]
-fn views_stand_next_to_each_other() {
+fn views_of_all_findings_can_be_opened() {
     let page = page::page(&both(), &source::Finder::new(None));
     let (_, rest) = page.split_once("id=\"contents\">").unwrap();
     let contents: serde_json::Value = serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap();
@@ -373,9 +373,9 @@ fn views_stand_next_to_each_other() {
     assert!(!page.contains("app.filters"));
 }
 
-/// A finding of a program is replayed with what the program needs, and one of an object by the test that has it.
+/// The command that replays a program's finding has the arguments that it needs, and that of an object's names the test.
 #[test]
-fn texts_for_others_have_the_whole_command() {
+fn exports_have_the_whole_command() {
     let report = deadlock(false);
     let with = |from: &str, to: &str| report.replacen(from, to, 1);
     let program = with(

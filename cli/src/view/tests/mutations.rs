@@ -1,4 +1,4 @@
-//! Reports that were tampered with: never a panic, and always a message that names the file and the place.
+//! Altered reports never cause a panic, and always a message that names the file and the place.
 
 #[path = "../../../tests/cli/broken/damage.rs"]
 mod damage;
@@ -11,11 +11,11 @@ use serde_json::Value;
 use std::fs;
 use std::panic::catch_unwind;
 
-/// Reports that are tried.
+/// The number of altered reports.
 const TRIED: u64 = 2_000;
 
 #[test]
-fn no_report_however_tampered_with_makes_it_panic() {
+fn altered_reports_do_not_cause_a_panic() {
     let reports = [deadlock(true), deadlock(false), lost_update()];
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("tampered.json");
@@ -36,7 +36,7 @@ fn no_report_however_tampered_with_makes_it_panic() {
                 Format::Junit,
                 Format::Dot,
             ] {
-                // One that has no recordings any more is refused by two of them.
+                // Two of the formats refuse a report that has lost its recordings.
                 let _ = render(&shown, format, None).map(|text| assert!(!text.is_empty()));
             }
             Ok(())
@@ -59,7 +59,7 @@ fn no_report_however_tampered_with_makes_it_panic() {
 }
 
 #[test]
-fn messages_say_where() {
+fn messages_name_the_place() {
     let report: Value = serde_json::from_str(&deadlock(true)).unwrap();
     let changed = |pointer: &str, to: Value| {
         let mut report = report.clone();

@@ -1,4 +1,4 @@
-//! Files that are damaged, each in one of many ways, the same ones each time.
+//! Damages files, each in one of many ways. The damage follows from a seed.
 
 use serde_json::Value;
 
@@ -20,7 +20,7 @@ impl Dice {
     }
 }
 
-/// Replacements for numbers: beyond what 64 bits hold, negative, or at an edge.
+/// Replacements for numbers: beyond 64 bits, negative, or at a limit.
 const NUMBERS: &[&str] = &[
     "0",
     "-1",
@@ -42,7 +42,7 @@ const NUMBERS: &[&str] = &[
 /// Openings of constructs that need to be closed.
 const OPENING: &[&str] = &["[", "{", "{\"a\":", "(", "#{", "#_", "\"", "[[test.", "a.b."];
 
-/// Files of others.
+/// Files of other programs.
 const FOREIGN: &[&[u8]] = &[
     b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0",
     b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x03\0>\0",
@@ -56,7 +56,7 @@ const FOREIGN: &[&[u8]] = &[
     b"\xff\xfe{\0\"\0",
 ];
 
-/// Pieces that mean something in one of the formats.
+/// Pieces that have a meaning in one of the formats.
 const PIECES: &[&str] = &[
     "[",
     "]",
@@ -139,7 +139,7 @@ fn bits_flipped(original: &[u8], dice: &mut Dice) -> Vec<u8> {
     bytes
 }
 
-/// Returns the lines with some left out, doubled, or exchanged. A format of one line has its parts between commas
+/// Returns the lines with some removed, doubled, or exchanged. In a file of one line, the parts between commas are
 /// moved.
 fn lines_moved(original: &[u8], dice: &mut Dice) -> Vec<u8> {
     let lines = original.iter().filter(|&&byte| byte == b'\n').count();
@@ -175,7 +175,7 @@ fn numbers_changed(original: &[u8], dice: &mut Dice) -> Vec<u8> {
     .concat()
 }
 
-/// Returns far deeper nesting than any real file has, and than a recursive reader's stack holds.
+/// Returns far deeper nesting than a real file has, for which the stack of a recursive reader would be too small.
 fn nested(dice: &mut Dice) -> String {
     let times = dice.one_of(&[&100, &1_000, &30_000]);
     dice.one_of(OPENING).repeat(*times)
@@ -186,7 +186,7 @@ fn inserted(original: &[u8], piece: &[u8], dice: &mut Dice) -> Vec<u8> {
     [&original[..at], piece, &original[at..]].concat()
 }
 
-/// Returns nothing, a foreign file, or one of ours of another format.
+/// Returns an empty file, one of another program, or one of ours in another format.
 fn foreign(others: &[Vec<u8>], dice: &mut Dice) -> Vec<u8> {
     match dice.roll(5) {
         0 => Vec::new(),
@@ -209,7 +209,7 @@ fn version_changed(original: &[u8], dice: &mut Dice) -> Vec<u8> {
     format!("{}{version}{rest}", &text[..begin]).into_bytes()
 }
 
-/// Returns the bytes with some left out, doubled, or moved elsewhere.
+/// Returns the bytes with some removed, doubled, or moved.
 fn bytes_moved(original: &[u8], dice: &mut Dice) -> Vec<u8> {
     let at = dice.roll(original.len());
     let end = (at + 1 + dice.roll(40)).min(original.len());
@@ -221,7 +221,7 @@ fn bytes_moved(original: &[u8], dice: &mut Dice) -> Vec<u8> {
     }
 }
 
-/// Adds something before or after it, or changes the line endings.
+/// Adds something at the beginning or the end, or changes the line endings.
 fn more_around(original: &[u8], dice: &mut Dice) -> Vec<u8> {
     match dice.roll(5) {
         0 => [b"\xef\xbb\xbf", original].concat(),
@@ -235,7 +235,7 @@ fn more_around(original: &[u8], dice: &mut Dice) -> Vec<u8> {
     }
 }
 
-/// Replaces, removes or doubles some value in it.
+/// Replaces, removes or doubles a value within this one.
 fn value_changed(value: &mut Value, dice: &mut Dice) {
     let inner = match value {
         Value::Array(list) if !list.is_empty() => {

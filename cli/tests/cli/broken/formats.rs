@@ -1,4 +1,4 @@
-//! The formats of files, each with whole ones and its reader.
+//! The formats of files, each with valid files and a function that reads them.
 
 use intermezzo::baseline::{Baseline, KnownFinding};
 use intermezzo::refinement::history::formats::{Format as History, Recorded, write_json};
@@ -17,12 +17,12 @@ pub(super) type Problem = String;
 /// A function that corrects a checksum.
 type Seal = fn(&[u8]) -> Vec<u8>;
 
-/// A format of files.
+/// A format.
 pub(super) struct Format {
     pub(super) name: &'static str,
-    /// The name of a file of it.
+    /// The name of a file in this format.
     pub(super) file: &'static str,
-    /// Valid files of it.
+    /// Valid files.
     pub(super) whole: Vec<Vec<u8>>,
     /// Reads a file, or returns the reason why it is refused.
     pub(super) read: fn(&Path) -> Result<String, Problem>,
@@ -30,7 +30,7 @@ pub(super) struct Format {
     pub(super) checked: bool,
     /// Corrects a checksum.
     pub(super) seal: Option<Seal>,
-    /// One of these names the place, in a text that does not have to be unchanged.
+    /// A problem must contain one of these, which name the place of the error. Not required if `checked`.
     pub(super) places: &'static [&'static str],
     /// `true` if problems name the file.
     pub(super) names_file: bool,
@@ -56,7 +56,7 @@ impl Format {
     }
 }
 
-/// Returns all that are read in this process.
+/// Returns the formats that are read in this process.
 pub(super) fn all() -> Vec<Format> {
     let plain = |name, file, whole, read| Format {
         name,
@@ -229,7 +229,7 @@ fn searched_by(explorer: Explorer, checkpoint: &Path, executions: u64) -> Result
     Ok(String::from_utf8_lossy(&there).into_owned())
 }
 
-/// Returns the checkpoint of a search that is half done.
+/// Returns the checkpoint of a search that was interrupted.
 fn checkpoint() -> Vec<u8> {
     let directory = super::directory();
     let path = directory.path().join("search");
@@ -241,7 +241,7 @@ fn read_checkpoint(path: &Path) -> Result<String, Problem> {
     searched(path, 5)
 }
 
-/// Returns the checkpoint of a search by `jobs` workers with a reduction, which is half done.
+/// Returns the checkpoint of a search by `jobs` workers with a reduction, which was interrupted.
 fn checkpoint_of_reduction(jobs: usize) -> Vec<u8> {
     let directory = super::directory();
     let path = directory.path().join("search");
@@ -339,7 +339,7 @@ fn histories() -> [(&'static str, String, ReadHistory); 4] {
     ]
 }
 
-/// Judges it as a history of every object: accepted if it is one of any.
+/// Judges a file as a history of each kind of object. It is accepted if one of them accepts it.
 fn judged(path: &Path, format: History) -> Result<String, Problem> {
     let bytes = fs::read(path).map_err(|error| format!("no text to read: {error}"))?;
     let text = String::from_utf8_lossy(&bytes);

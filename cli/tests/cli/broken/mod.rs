@@ -1,7 +1,7 @@
-//! Files of every format that we read, damaged more than ten thousand times: read, or refused with the file and the place
-//! in it, and left as they are. Most are read in this process, some of each format by the command line.
+//! More than ten thousand damaged files of every format that we read. Each is read, or refused with the file and the place
+//! in it, and left as it is. Most are read in this process, some of each format by the command line.
 //!
-//! Reports have 2,000 more in `cli/src/view/tests/mutations.rs`, where each is shown in every form, and libraries theirs in
+//! 2,000 more damaged reports are in `cli/src/view/tests/mutations.rs`, where each is shown in every form, and libraries in
 //! `explorer/tests/plugins`.
 
 mod damage;
@@ -20,7 +20,7 @@ use std::time::Duration;
 use std::{fs, thread};
 use tempfile::TempDir;
 
-/// Files of each format that are read in this process.
+/// The number of files of each format that are read in this process.
 const TRIED: usize = 2_000;
 
 /// The seed of the damage.
@@ -32,15 +32,15 @@ const TIME_MAX: Duration = Duration::from_secs(30);
 /// The maximum growth of this process's memory: far less than a length of 64 bits asks for.
 const GROWTH_KIB_MAX: u64 = 512 << 10;
 
-/// The results of a format's files.
+/// The number of a format's files that were accepted, and refused.
 #[derive(Default)]
-struct Came {
+struct Counts {
     taken: usize,
     refused: usize,
 }
 
 #[test]
-fn whatever_is_in_a_file_it_is_read_or_refused() {
+fn damaged_files_are_read_or_refused() {
     let before = memory_kib();
     let formats = formats::all();
     let count = formats.len();
@@ -64,7 +64,7 @@ fn whatever_is_in_a_file_it_is_read_or_refused() {
     }
 }
 
-/// Returns the most memory that this process has had so far; `None` where the system does not report it.
+/// Returns the greatest size of this process's memory so far; `None` if the system does not report it.
 fn memory_kib() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
@@ -82,7 +82,7 @@ fn in_this_process(formats: &[Format], began: &Sender<(usize, usize)>) -> usize 
         let whole = format.whole.iter().map(|whole| said_by(format, &path, whole));
         let whole: BTreeSet<String> = whole.map(|said| said.expect("a file of ours is read")).collect();
         let mut dice = Dice(SEED);
-        let mut came = Came::default();
+        let mut counts = Counts::default();
         for number in 0..TRIED {
             let _ = began.send((at, number));
             let original = &format.whole[dice.roll(format.whole.len())];
@@ -95,11 +95,11 @@ fn in_this_process(formats: &[Format], began: &Sender<(usize, usize)>) -> usize 
             let complaint = match catch_unwind(AssertUnwindSafe(|| said_by(format, &path, &bytes))) {
                 Err(_) => Some("it panicked".to_owned()),
                 Ok(Err(problem)) => {
-                    came.refused += 1;
+                    counts.refused += 1;
                     format.complaint(&problem)
                 }
                 Ok(Ok(said)) => {
-                    came.taken += 1;
+                    counts.taken += 1;
                     let wrong = format.checked && sealed.is_none() && !whole.contains(&said);
                     wrong.then(|| format!("it is read as something else than was written: {said}"))
                 }
@@ -108,13 +108,13 @@ fn in_this_process(formats: &[Format], began: &Sender<(usize, usize)>) -> usize 
             complaints.extend(complaint.map(told));
         }
         assert!(
-            came.refused > TRIED / 10 && came.taken > 0,
+            counts.refused > TRIED / 10 && counts.taken > 0,
             "{}: {} refused, {} taken: too little is changed, or too much",
             format.name,
-            came.refused,
-            came.taken
+            counts.refused,
+            counts.taken
         );
-        // A token is in no file, and the files of histories are read by this test itself.
+        // A token is not in a file, and this test itself reads the files of histories.
         for (what, put) in in_place_of_a_file().into_iter().filter(|_| format.names_file) {
             remove(&path);
             put(&path);
@@ -159,7 +159,7 @@ fn said_by(format: &Format, path: &Path, bytes: &[u8]) -> Result<String, Problem
 /// A function that puts something at a path.
 type Put = fn(&Path);
 
-/// Returns functions that put something there that is no readable file, each with its name.
+/// Returns functions that put something at a path that is not a readable file, each with a name.
 fn in_place_of_a_file() -> Vec<(&'static str, Put)> {
     let mut all: Vec<(_, Put)> = vec![("a directory", |path| fs::create_dir(path).unwrap())];
     if cfg!(unix) {
@@ -169,12 +169,12 @@ fn in_place_of_a_file() -> Vec<(&'static str, Put)> {
     all
 }
 
-/// Puts a file without an end there, which no reader may take as a whole.
+/// Makes a link to a file without an end, which must not be read as a whole.
 fn endless(path: &Path) {
     link(Path::new("/dev/zero"), path);
 }
 
-/// Makes a link. One to itself is unreadable for every user, even one that permissions do not stop.
+/// Makes a link. No user can read a link to itself, not even one whom permissions do not stop.
 #[cfg(unix)]
 fn link(to: &Path, path: &Path) {
     std::os::unix::fs::symlink(to, path).unwrap();
@@ -183,7 +183,7 @@ fn link(to: &Path, path: &Path) {
 #[cfg(not(unix))]
 fn link(_: &Path, _: &Path) {}
 
-/// Removes whatever is there.
+/// Removes the file, link or directory at a path.
 fn remove(path: &Path) {
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_dir() => fs::remove_dir_all(path).unwrap(),
@@ -198,7 +198,7 @@ fn shown(bytes: &[u8]) -> String {
     format!("{text:.2000?}")
 }
 
-/// The arguments of a command that takes a checkpoint, and one that takes a memo, of these names.
+/// The arguments of a command that reads a checkpoint, and of one that reads a memo, with these names.
 const CHECKPOINT: &[&str] = &[
     "corpus",
     "run",
@@ -217,7 +217,7 @@ fn report(directory: &Path) -> (String, String) {
     (report, token)
 }
 
-/// Returns the arguments with the meaning of a word among them.
+/// Returns the arguments, with `word` replaced by `meaning`.
 fn spelled_out<'a>(arguments: &[&'a str], word: &str, meaning: &'a str) -> Vec<&'a str> {
     let spelled = arguments
         .iter()
@@ -225,7 +225,7 @@ fn spelled_out<'a>(arguments: &[&'a str], word: &str, meaning: &'a str) -> Vec<&
     spelled.collect()
 }
 
-/// Returns a directory for files that are written very often, and synced each time: in memory, if possible.
+/// Returns a directory for files that are written very often, and synced each time. It is in memory, if possible.
 fn directory() -> TempDir {
     let in_memory = tempfile::tempdir_in("/dev/shm");
     in_memory.or_else(|_| tempfile::tempdir()).unwrap()

@@ -1,4 +1,4 @@
-//! Foreign files are left as they are by every command that writes.
+//! No command overwrites the files of other programs.
 
 use super::{CHECKPOINT, MEMO, entries, report, spelled_out};
 use crate::{Ran, command};
@@ -7,7 +7,7 @@ use intermezzo::sync::Mutex;
 use std::fs;
 use std::path::Path;
 
-/// Commands that write, each with its output: `OUT` stands for it among the arguments.
+/// Commands that write, each with its output. In the arguments, `OUT` stands for it.
 const WRITING: &[(&str, &[&str])] = &[
     ("page.html", &["view", "report.json", "--out", "OUT"]),
     (
@@ -53,7 +53,7 @@ const THERE: &[&[u8]] = &[
 ];
 
 #[test]
-fn what_is_somebody_elses_is_left_alone() {
+fn files_of_other_programs_are_left_alone() {
     let directory = super::directory();
     let (report, token) = report(directory.path());
     for (out, arguments) in WRITING {
@@ -75,7 +75,7 @@ fn what_is_somebody_elses_is_left_alone() {
             left_alone(directory, &arguments, out);
             fs::remove_file(&path).unwrap();
         }
-        // Some write into a directory, which is theirs to make.
+        // Some commands write into a directory, which they create.
         if *out != "results" {
             fs::create_dir(&path).unwrap();
             left_alone(directory, &arguments, out);
@@ -98,7 +98,7 @@ fn left_alone(directory: &Path, arguments: &[&str], out: &str) {
     assert!(but_locks() == before, "{arguments:?}: something was changed");
 }
 
-/// Sets of observations are written by tests.
+/// Tests write sets of observations.
 #[test]
 fn observations_are_not_written_over_something_else() {
     let directory = super::directory();
@@ -111,7 +111,7 @@ fn observations_are_not_written_over_something_else() {
     let mention = b"what intermezzo-observations/1 has, I wrote into my diary";
     for there in THERE.iter().chain([&&mention[..]]) {
         fs::write(&path, there).unwrap();
-        // The file that is written first, and then takes the name, is checked as well.
+        // The temporary file, which is written first and then renamed, is checked as well.
         for name in ["observations.json", "observations"] {
             fs::write(directory.path().join("observations.new"), there).unwrap();
             let before = entries(directory.path());

@@ -1,4 +1,4 @@
-//! Damaged files as the command line reads them: some of each format, each in a process of its own.
+//! The command line reads damaged files: some of each format, each in a process of its own.
 
 use super::damage::{Dice, damaged};
 use super::{CHECKPOINT, MEMO, TIME_MAX, spelled_out};
@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Files of each format.
+/// The number of files of each format.
 const TRIED: usize = 20;
 
 /// The maximum memory of a process: many times the need of the commands here, with room for their stacks.
@@ -20,9 +20,9 @@ struct Sample {
     name: &'static str,
     /// The path of the file, from the directory in which the command is run.
     file: &'static str,
-    /// A valid file of it.
+    /// A valid file of this format.
     whole: Vec<u8>,
-    /// `FILE` stands for its contents, if the command takes no file.
+    /// The arguments. `FILE` stands for the contents of the file, if the command takes no file.
     arguments: &'static [&'static str],
     /// The name of the file in a problem.
     told: &'static str,
@@ -259,7 +259,7 @@ fn limited(command: Command) -> Command {
     limited
 }
 
-/// Runs it until it ends, which it must.
+/// Runs a command, which must end within the time limit.
 fn ended(mut command: Command, directory: &Path, name: &str) -> Ran {
     let (stdout, stderr) = (directory.join("stdout"), directory.join("stderr"));
     let mut child = command
@@ -289,7 +289,7 @@ fn ended(mut command: Command, directory: &Path, name: &str) -> Ran {
     }
 }
 
-/// Returns what is wrong with the way in which a file was accepted or refused.
+/// Returns the error in the way in which a file was accepted or refused, if there is one.
 fn complaint(sample: &Sample, ran: &Ran, unchanged: bool) -> Option<&'static str> {
     let said = &ran.stderr;
     let is_text = |c: char| c == '\n' || !c.is_control();
@@ -314,7 +314,7 @@ fn complaint(sample: &Sample, ran: &Ran, unchanged: bool) -> Option<&'static str
     }
 }
 
-/// A test that is explored with the settings of a file, for the one below.
+/// A test that is explored with the settings in a file. The test below runs it.
 #[intermezzo::test]
 fn with_settings() {
     assert!(intermezzo::choose(3) < 3);

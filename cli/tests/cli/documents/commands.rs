@@ -1,4 +1,4 @@
-//! Each command of the documents is run in a directory that has the files it reads; or it is checked that everything
+//! Each command in the documents is run in a directory that has the files it reads, or it is checked that everything
 //! that it names exists.
 
 use super::read::{Command, assignment, documents, root, words};
@@ -42,7 +42,7 @@ const LISTED: &[(&str, &str)] = &[
     ),
 ];
 
-/// Placeholders in commands, and a value for each. The first that fits is taken.
+/// Placeholders in commands, each with a value. The first that matches is replaced.
 const PLACEHOLDERS: &[(&str, &str)] = &[
     ("[--time SECONDS]", "--time 1"),
     ("PROGRAM..", "counter,tasks=2"),
@@ -85,25 +85,25 @@ const ETCD: &str = "INFO  jepsen.util - 0 :invoke :write 4\nINFO  jepsen.util - 
 
 /// The way in which a command was checked.
 enum Done {
-    /// It ended as it should.
+    /// It was run, and ended as expected.
     Ran,
     /// Everything that it names exists.
     Understood,
-    /// It is among those that are only checked.
+    /// It is listed as one that is only checked.
     Listed,
 }
 
 /// The files and names that the commands refer to.
 pub(super) struct Scene {
-    /// A report of a program of the corpus.
+    /// The report of a program of the corpus.
     report: String,
     /// Reports of both shares of a search.
     shares: [String; 2],
     /// A memo of iRoots.
     memo: String,
-    /// The token of its finding.
+    /// The token of the finding in the report.
     token: String,
-    /// The workspace, as `cargo metadata` has it.
+    /// The output of `cargo metadata` for the workspace.
     packages: Value,
 }
 
@@ -200,13 +200,14 @@ impl Scene {
         }
     }
 
-    /// Runs a command of the command line if it has everything that it takes.
+    /// Runs a command of ours if it has all its arguments.
     fn ours(&self, command: &Command, arguments: &[&str]) -> Result<Done, String> {
         let ends = |ran: Ran, codes: &[i32]| match codes.contains(&ran.code) {
             true => Ok(()),
             false => Err(format!("it ends with {}:\n{}", ran.code, ran.stderr)),
         };
-        // A sentence may mention a mere name. A schedule, or a library, may be of a project that is not here.
+        // A sentence may mention only the name of a command. A schedule or a library may belong to a project that is not
+        // here.
         let is_name =
             !command.in_block && arguments.iter().all(|word| !word.starts_with('-')) && arguments.len() < 3;
         let subcommand = arguments.first().copied().unwrap_or_default();
@@ -223,13 +224,13 @@ impl Scene {
                 .copied();
             let mut with_help: Vec<&str> = before.chain(["--help"]).collect();
             if subcommand == "run" {
-                // What follows an argument of cargo is cargo's.
+                // Everything after an argument of cargo is for cargo.
                 with_help = vec!["run", "--help"];
             }
             return ends(self.run(&with_help), &[0]).map(|()| Done::Understood);
         }
         if arguments.contains(&"--pool") {
-            // There is no server, or this build has no pools. Wrong flags have other messages.
+            // There is no server, or this build has no pools. An error about a wrong flag would have another message.
             let ran = self.run(arguments);
             let understood = ["cannot connect to ", "built without pools"];
             return match ran.code == 2 && understood.iter().any(|says| ran.stderr.contains(says)) {
@@ -237,7 +238,7 @@ impl Scene {
                 false => Err(format!("it ends with {}:\n{}", ran.code, ran.stderr)),
             };
         }
-        // Something is found, or nothing.
+        // Exit codes 0 and 1 are both correct.
         let quiet: &[&str] = if subcommand == "view" {
             &["--open", "no"]
         } else {
@@ -270,7 +271,7 @@ impl Scene {
                 }
                 "-e" | "-i" | "--features" => drop(value()?),
                 "--lib" | "--doc" | "--release" => {}
-                // The rest is for a program of the workspace, or for tests.
+                // The remaining arguments are for a program of the workspace, or for tests.
                 "--" => {
                     for flag in words.by_ref().filter(|word| word.starts_with("--")) {
                         known_flag(flag)?;
@@ -368,7 +369,7 @@ fn test(folder: &Path, filter: &str) -> Result<(), String> {
         .ok_or(format!("there is no test {filter} in {}", folder.display()))
 }
 
-/// Checks that a filter or name without a package is of a function or module in a source, or of the user's.
+/// Checks that a filter or name without a package is that of a function or module in a source, or one of the user's.
 fn name(filter: &str) -> Result<(), String> {
     let name = filter.rsplit("::").next().unwrap_or_default();
     let texts = ["fn ", "mod ", "\""].map(|word| format!("{word}{name}"));
@@ -377,7 +378,7 @@ fn name(filter: &str) -> Result<(), String> {
         .ok_or(format!("there is no test {filter}"))
 }
 
-/// Checks that a flag after `--` is one of the test harness, or that a program of the workspace knows it.
+/// Checks that the test harness or a program of the workspace has this flag, which comes after `--`.
 fn known_flag(flag: &str) -> Result<(), String> {
     let harness = ["--exact", "--nocapture", "--ignored"];
     (harness.contains(&flag) || has_any(root(), &[format!("\"{flag}\"")]))
@@ -386,7 +387,7 @@ fn known_flag(flag: &str) -> Result<(), String> {
 }
 
 #[test]
-fn commands_in_documents_are_ones_that_there_are() {
+fn commands_in_documents_exist() {
     let scene = Scene::new();
     let (mut wrong, mut counts) = (Vec::new(), [0; 3]);
     let mut listed = BTreeSet::new();

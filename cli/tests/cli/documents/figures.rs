@@ -1,5 +1,5 @@
-//! Figures of the documents: each table is compared with figures that are counted again, or names the machine that it
-//! was measured on.
+//! Figures in the documents: each table is compared with figures that are counted again, or names the machine on which it
+//! was measured.
 
 use super::read::{Table, document, documents, root, words};
 use crate::run;
@@ -13,7 +13,7 @@ use std::fs;
 enum Figures {
     /// The test of this name in this file counts them again.
     Counted(&'static str, &'static str),
-    /// They are times, or counts within a time, of one machine: this command measures them.
+    /// They are times, or counts within a time, of one machine. This command measures them.
     Measured(&'static str),
     /// They were not counted; this describes them.
     Given(&'static str),
@@ -23,10 +23,10 @@ use Figures::{Counted, Given, Measured};
 /// This file.
 const HERE: &str = "cli/tests/cli/documents/figures.rs";
 
-/// The test of the page of strategies.
+/// The file with the test of the page of strategies.
 const STRATEGIES: &str = "cli/tests/cli/documents/strategies.rs";
 
-/// The test of the page of the sources' tables.
+/// The file with the test of the page about the sources' tables.
 const SOURCES: &str = "tests/published_searches.rs";
 
 /// Every table of figures, by its document and the beginning of its heading.
@@ -147,7 +147,10 @@ const TABLES: &[(&str, &str, Figures)] = &[
     (
         "docs/IROOTS.md",
         "program | executions | `maple`",
-        Counted("tests/iroots/against_searches.rs", "as_many_as_others_expose"),
+        Counted(
+            "tests/iroots/against_searches.rs",
+            "it_exposes_as_many_iroots_as_other_searches",
+        ),
     ),
     (
         "docs/IROOTS.md",
@@ -162,23 +165,17 @@ const TABLES: &[(&str, &str, Figures)] = &[
     (
         "docs/POOL.md",
         "an execution takes",
-        Counted(
-            "tests/pool_simulation.rs",
-            "the_page_shows_how_many_workers_are_of_use",
-        ),
+        Counted("tests/pool_simulation.rs", "the_page_has_the_simulated_figures"),
     ),
     (
         "docs/POOL.md",
         "1,000 workers",
-        Counted(
-            "tests/pool_simulation.rs",
-            "the_page_shows_how_many_workers_are_of_use",
-        ),
+        Counted("tests/pool_simulation.rs", "the_page_has_the_simulated_figures"),
     ),
     (
         "docs/REFINEMENT.md",
         " | default",
-        Counted(HERE, "sentences_say_what_is_asserted"),
+        Counted(HERE, "sentences_agree_with_assertions"),
     ),
     (
         "docs/REFINEMENT.md",
@@ -191,12 +188,12 @@ const TABLES: &[(&str, &str, Figures)] = &[
     (
         "docs/SEARCH.md",
         "program of the corpus | `dfs preemptions=4`",
-        Counted(HERE, "ranked_search_finds_as_soon_as_told"),
+        Counted(HERE, "ranked_search_finds_bugs_as_soon_as_documented"),
     ),
     (
         "docs/SEARCH.md",
         "executions to the end",
-        Counted(HERE, "ranks_are_as_large_as_told"),
+        Counted(HERE, "ranks_are_as_large_as_documented"),
     ),
     (
         "docs/SEARCH.md",
@@ -231,12 +228,12 @@ const TABLES: &[(&str, &str, Figures)] = &[
     (
         "docs/STRATEGIES.md",
         "program | `surw` | published",
-        Counted(STRATEGIES, "strategies_find_bugs_as_soon_as_told"),
+        Counted(STRATEGIES, "strategies_find_bugs_as_soon_as_documented"),
     ),
     (
         "docs/STRATEGIES.md",
         "program | `auto`",
-        Counted(STRATEGIES, "strategies_find_bugs_as_soon_as_told"),
+        Counted(STRATEGIES, "strategies_find_bugs_as_soon_as_documented"),
     ),
     (
         "docs/STRATEGIES.md",
@@ -258,12 +255,12 @@ const TABLES: &[(&str, &str, Figures)] = &[
         "program | executions | 2 shares",
         Counted(
             "tests/trace_counts_in_shares.rs",
-            "the_table_shows_what_shares_run_besides",
+            "the_table_shows_the_additional_executions_of_shares",
         ),
     ),
 ];
 
-/// `true` if this is a number, with or without more.
+/// `true` if the cell begins with a number.
 fn is_figure(cell: &str) -> bool {
     cell.trim_start_matches(['(', '<', '>'])
         .starts_with(|c: char| c.is_ascii_digit())
@@ -297,7 +294,7 @@ fn every_table_of_figures_is_compared_or_measured() {
                         "{file} has no test {test}"
                     );
                 }
-                // A reader can take them again.
+                // The reader can measure them again.
                 Measured(command) => {
                     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
                     if !words(&document.text).contains(command) {
@@ -313,7 +310,7 @@ fn every_table_of_figures_is_compared_or_measured() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Returns a number, which shows its digits, with commas between thousands.
+/// Returns a number with commas between thousands.
 pub(crate) fn number(count: impl Display) -> String {
     let digits = count.to_string();
     let mut text = String::new();
@@ -360,7 +357,7 @@ fn compare_rows(table: &Table, counted: impl Fn(&str) -> Vec<String>) {
 }
 
 #[test]
-fn ranked_search_finds_as_soon_as_told() {
+fn ranked_search_finds_bugs_as_soon_as_documented() {
     let table = document("docs/SEARCH.md").table("program of the corpus | `dfs preemptions=4`");
     compare_rows(&table, |program| {
         let explored = |strategy, more: &[(&str, &str)]| {
@@ -395,7 +392,7 @@ fn ranked_search_finds_as_soon_as_told() {
 }
 
 #[test]
-fn ranks_are_as_large_as_told() {
+fn ranks_are_as_large_as_documented() {
     let table = document("docs/SEARCH.md").table("executions to the end");
     let bounds = [("2", "none"), ("2", "1"), ("3", "none"), ("3", "2"), ("3", "1")];
     compare_rows(&table, |program| {
@@ -417,7 +414,7 @@ fn ranks_are_as_large_as_told() {
 
 /// The executions of `dpor` in the table that compares times.
 #[test]
-fn as_many_executions_are_timed_as_told() {
+fn timed_executions_are_as_many_as_documented() {
     let table = document("docs/SEARCH.md").table("program of the corpus | executions | ratio");
     let programs = [
         "fai-ok,tasks=3,increments=3",
@@ -473,7 +470,7 @@ const ASSERTED: &[(&str, &str, &str, &str)] = &[
 ];
 
 #[test]
-fn sentences_say_what_is_asserted() {
+fn sentences_agree_with_assertions() {
     for (file, sentence, source, code) in ASSERTED {
         let words = document(file)
             .text
@@ -490,7 +487,7 @@ fn sentences_say_what_is_asserted() {
 }
 
 #[test]
-fn counts_in_sentences_are_so() {
+fn counts_in_sentences_are_correct() {
     let first = explore("work_stealing_queue", &[]).executions();
     let others = intermezzo_corpus::programs().len() / 100 * 100;
     let bugs = document("docs/STRATEGIES.md")
@@ -521,7 +518,7 @@ fn counts_in_sentences_are_so() {
     }
 }
 
-/// Runs the command under `## How costs grow` that draws this, and compares the drawing.
+/// Runs the command under `## How costs grow` that makes this drawing, and compares the result.
 fn is_drawn(drawing: &str) {
     let commands = document("docs/BENCHMARKS.md").commands().into_iter();
     let mut found = commands.filter(|command| command.text.ends_with(drawing));

@@ -1,4 +1,4 @@
-//! Flags, settings with their values, files, and programs with their parameters that sentences name in code exist.
+//! The names that sentences write as code exist: flags, settings with values, files, and programs with parameters.
 
 use super::commands::Scene;
 use super::read::{document, documents, root, words};
@@ -31,7 +31,7 @@ const COMMANDS: &[&[&str]] = &[
 /// Flags of the test harness.
 const HARNESS: &[&str] = &["--nocapture"];
 
-/// Files that a document says are another project's.
+/// Files in documents that belong to a user's project.
 const THE_USERS: &[&str] = &["src/lib.rs", "src/ring.rs", "src/main.rs"];
 
 /// Checks that a flag is one of ours, and its value a valid one.
@@ -66,7 +66,7 @@ fn settings(code: &str) -> Option<Result<(), String>> {
         return None;
     }
     for (name, value) in sets {
-        // A placeholder for any value.
+        // The documents write placeholders like this.
         let is_any = value == "i" || value.chars().all(|c| c.is_ascii_uppercase());
         let value = if is_any && name != "checkpoint" {
             continue;
@@ -128,7 +128,7 @@ fn path(code: &str) -> Option<Result<(), String>> {
 }
 
 #[test]
-fn what_sentences_name_is_there() {
+fn names_in_sentences_exist() {
     let scene = Scene::new();
     let helps: Vec<String> = COMMANDS
         .iter()
@@ -164,7 +164,7 @@ fn text(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_default()
 }
 
-/// A name that the architecture gives in the answer to a question is in one of the files that the answer names.
+/// Each name in an answer of docs/ARCHITECTURE.md is in one of the files that the answer names.
 #[test]
 fn answers_of_the_architecture_hold() {
     let page = document("docs/ARCHITECTURE.md");

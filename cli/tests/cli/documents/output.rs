@@ -1,17 +1,17 @@
-//! Each block that is no code and no command is the output of a command, or is marked as something else.
+//! Each block that is neither code nor a command is the output of a command, or is listed as something else.
 
 use super::read::{Block, document, documents, root};
 use crate::run;
 use std::collections::BTreeSet;
 use std::fs;
 
-/// The origin of a block that is no code.
+/// The origin of a block that is not code.
 enum Source {
-    /// This command prints it, with `...` for lines, and `…` within one, that are left out.
+    /// This command prints it. `...` stands for omitted lines, and `…` for omitted text in a line.
     Command(&'static str, i32),
     /// A test in this file compares it.
     Test(&'static str),
-    /// It is no output; this describes it.
+    /// It is not output; this describes it.
     Drawn(&'static str),
 }
 use Source::{Command, Drawn, Test};
@@ -19,7 +19,7 @@ use Source::{Command, Drawn, Test};
 /// A document that its own suite compares as a whole.
 const COMPARED_WHOLE: &str = "docs/LINEARIZABILITY.md";
 
-/// Every block of the others, by its document and its beginning.
+/// Every block of the other documents, by its document and its beginning.
 const BLOCKS: &[(&str, &str, Source)] = &[
     (
         "README.md",
@@ -138,7 +138,7 @@ const BLOCKS: &[(&str, &str, Source)] = &[
     ),
 ];
 
-/// `true` if the text has these lines, where `...` alone stands for any lines and `…` for any text.
+/// `true` if the text has these lines. A line `...` stands for any lines, and `…` for any text.
 fn shows(shown: &[&str], printed: &[&str]) -> bool {
     let Some((first, rest)) = shown.split_first() else {
         return printed.is_empty();
@@ -219,7 +219,7 @@ fn blocks_show_what_is_printed() {
                     &run(&arguments).ends_with(*code).stdout,
                 );
             }
-            // By the end of its name: a test may be in another folder.
+            // Compared by the end of its path, because a test may be in another folder.
             Test(test) => {
                 let text = fs::read_to_string(root().join(test)).unwrap();
                 let name = file.rsplit('/').next().unwrap_or(file);
@@ -231,7 +231,7 @@ fn blocks_show_what_is_printed() {
 }
 
 #[test]
-fn what_is_left_out_fits_anything() {
+fn omissions_match_anything() {
     let printed = ["a", "b", "c at x.rs:1", "d"];
     assert!(shows(&["a", "...", "c at …:1", "d"], &printed));
     assert!(shows(&["a", "b", "c at …", "  ..", "d"], &printed));

@@ -1,4 +1,4 @@
-//! The guide's output of a user's project, printed by a real one: its first bug, and the origins of settings.
+//! The output that the guide shows of a user's project is compared with that of a real one.
 
 use super::output::{block, compare};
 use super::read::{Document, document, root};
@@ -13,7 +13,7 @@ const FIRST_BUG: &str = "docs/guide/src/first-bug.md";
 const SETTINGS: &str = "docs/guide/src/settings.md";
 const UNMODIFIED: &str = "docs/guide/src/unmodified.md";
 
-/// Returns the code of a language in a document, without lines for documentation tests only and without indentation.
+/// Returns the code of a language in a document, without indentation and without the hidden lines of documentation tests.
 fn code(document: &Document, language: &str) -> Vec<String> {
     let blocks = document
         .blocks()
@@ -46,13 +46,13 @@ fn new_project() -> PathBuf {
 }
 
 #[test]
-fn the_guide_shows_what_a_project_prints() {
+fn the_guide_shows_the_output_of_a_project() {
     let project = &new_project();
     throw_away::write(
         &project.join("src/lib.rs"),
         &code(&document(FIRST_BUG), "rust")[0],
     );
-    // The document shows a run of the tests themselves, in a terminal of the usual width.
+    // The document shows the output of `cargo test` in a terminal of the usual width.
     let mut test = Command::new(env!("CARGO"));
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("INTERMEZZO_"))
     {
@@ -66,7 +66,7 @@ fn the_guide_shows_what_a_project_prints() {
         .current_dir(project)
         .env("CARGO_TARGET_DIR", target);
     let printed = String::from_utf8(test.output().unwrap().stdout).unwrap();
-    // Neither a place nor a backtrace of intermezzo comes first.
+    // No place or backtrace in intermezzo comes first.
     assert!(printed.contains(" stdout ----\nerror[assertion]: "), "{printed}");
     let (_, told) = printed
         .split_once("error[")
@@ -96,7 +96,7 @@ fn the_guide_shows_what_a_project_prints() {
 }
 
 #[test]
-fn the_guide_shows_what_is_printed_of_a_program() {
+fn the_guide_shows_the_output_of_a_program() {
     let project = project_of("reproduction-of-the-guide", "", "");
     let programs = code(&document(UNMODIFIED), "rust");
     let program = programs.iter().find(|code| code.contains("fn main()")).unwrap();

@@ -1,4 +1,4 @@
-//! Reads documents: their blocks, commands, code in sentences, and tables, each with its place.
+//! Reads the blocks, commands, tables, and code in sentences of documents, each with its place.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -95,7 +95,7 @@ impl Document {
         let mut code = Vec::new();
         let mut open: Option<(usize, String)> = None;
         for (number, line) in self.parts().1 {
-            // A paragraph ends code that was left open.
+            // Code that was not closed ends with its paragraph.
             if line.trim().is_empty() {
                 open = None;
             }
@@ -116,7 +116,7 @@ impl Document {
         code
     }
 
-    /// Returns every command, in the order of blocks and then of sentences.
+    /// Returns every command: first those in blocks, then those in sentences.
     pub(super) fn commands(&self) -> Vec<Command> {
         let mut commands = Vec::new();
         let mut add = |line: usize, text: &str, in_block| {

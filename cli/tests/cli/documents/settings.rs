@@ -13,13 +13,13 @@ fn row(setting: &Setting) -> String {
     let Setting {
         name, help, accepts, ..
     } = setting;
-    // A test's: an explorer in code is depth-first.
+    // The default strategy of a test. An `Explorer` in code is depth-first by default.
     let defaults = Settings {
         strategy: StrategyKind::AUTO,
         ..Settings::default()
     };
     let default = defaults.value(name).expect("every setting has a value");
-    // A pipe would end the cell.
+    // A pipe would end the table's cell.
     format!(
         "| `{name}` | {} | {} | `{default}` |\n",
         help.replace('|', "\\|"),
@@ -36,7 +36,7 @@ fn table(advanced: bool) -> String {
     format!("| setting | meaning | values | default |\n|---|---|---|---|\n{rows}")
 }
 
-/// The page has every setting. With UPDATE_DOCS=1 it is updated instead.
+/// Checks that the page has every setting. With UPDATE_DOCS=1, the page is updated instead.
 #[test]
 fn all_settings_are_in_the_guide() {
     let path = root().join(PAGE);

@@ -1,6 +1,7 @@
-//! The page of what the published systems had: each row names tests that there are, or says that it is missing.
+//! The page about the features of published systems: each row names existing tests, or says that the feature is missing.
 //!
-//! Commands and flags of the page are checked like those of every document. The ignored test runs what the rows name.
+//! Commands and flags of the page are checked like those of every document. The ignored test runs the rows' tests and
+//! commands.
 
 use super::commands::Scene;
 use super::read::{Document, document, root, words};
@@ -17,7 +18,7 @@ struct Row {
     id: String,
     /// `yes`, `in part`, `no`, or `does not apply`.
     here: String,
-    /// The place where it is, and what differs.
+    /// The place of the feature here, and the differences.
     place: String,
     differs: String,
     tests: Vec<String>,
@@ -49,7 +50,7 @@ fn rows(page: &Document) -> Vec<Row> {
         .collect()
 }
 
-/// Returns the names of the functions of the workspace that are tests.
+/// Returns the names of the workspace's test functions.
 fn tests() -> BTreeSet<String> {
     fn add(folder: &Path, all: &mut BTreeSet<String>) {
         for entry in fs::read_dir(folder).unwrap() {
@@ -93,7 +94,7 @@ pub(super) fn tests_in(source: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_item_names_tests_that_there_are() {
+fn every_item_names_existing_tests() {
     let (page, tests) = (document(PAGE), tests());
     let rows = rows(&page);
     let mut wrong = Vec::new();
@@ -134,10 +135,10 @@ fn every_item_names_tests_that_there_are() {
     assert!(page.text.contains(&told), "the page does not say: {told}");
 }
 
-/// Runs every command and every test of the page, and fails with the rows that do. It builds all tests of the workspace.
+/// Runs every command and every test of the page, and names the rows that fail. It builds all tests of the workspace.
 #[test]
 #[ignore = "builds and runs tests of the whole workspace"]
-fn every_item_is_as_told() {
+fn every_item_is_as_documented() {
     let (scene, rows) = (Scene::new(), rows(&document(PAGE)));
     let mut wrong = Vec::new();
     for (row, command) in rows
@@ -161,7 +162,7 @@ fn every_item_is_as_told() {
         .args(["test", "--workspace", "--no-fail-fast", "--"])
         .args(&names);
     let ran = cargo.current_dir(root()).output().unwrap();
-    // `test path::name ... ok`, and the like with `FAILED` or `ignored, why`.
+    // Lines such as `test path::name ... ok`, or with `FAILED` or `ignored, why`.
     let output = String::from_utf8_lossy(&ran.stdout);
     let mut outcomes: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for line in output.lines().filter_map(|line| line.strip_prefix("test ")) {

@@ -1,4 +1,4 @@
-//! The page of strategies: its cells are counted again, and its other tables follow from them.
+//! The page of strategies: its cells are counted again, and its other tables are derived from them.
 //!
 //! The whole page, and the expensive parts of other pages, take a quarter of an hour without optimisation:
 //! `cargo test -p cargo-intermezzo --test cli -- --ignored`.
@@ -13,13 +13,13 @@ use std::path::Path;
 
 const PAGE: &str = "docs/STRATEGIES.md";
 
-/// Strategies that are cheap on all programs of [`DEAR`].
+/// Strategies that take few executions on all programs of [`DEAR`].
 const CHEAP: &str = "surw,pos,pct(3),auto,places,surw(all),portfolio(surw,pos,places)";
 
-/// All of the page.
+/// All strategies of the page.
 const ALL: &str = "surw,pos,pct(3),auto,places,surw(all),portfolio(surw,pos,places),random,pct-all(3),pctvb(3,1),ranked,best-first,maple,dfs(4),dfs(delays=6)";
 
-/// Programs on which some strategy takes thousands of executions, or executions are long.
+/// Programs on which some strategy takes thousands of executions, or whose executions are long.
 const DEAR: &[&str] = &[
     "spinning_work_stealing_queue,thieves=2",
     "work_stealing_queue,thieves=2",
@@ -79,7 +79,7 @@ fn search(search: &Value) -> String {
     search["strategy"].as_str().unwrap().to_owned()
 }
 
-/// Returns a mean as the page has it.
+/// Returns a mean in the page's form.
 fn mean(failures: &[u64]) -> String {
     let mean = failures.iter().sum::<u64>() as f64 / failures.len() as f64;
     if mean.fract() == 0.0 {
@@ -89,7 +89,7 @@ fn mean(failures: &[u64]) -> String {
     }
 }
 
-/// Returns a cell as the page has it: `7.3`, or `7.3 (16/20)`.
+/// Returns a cell in the page's form: `7.3`, or `7.3 (16/20)`.
 fn told(runs: &[Option<u64>]) -> String {
     let failures: Vec<u64> = runs.iter().copied().flatten().collect();
     match failures.len() {
@@ -143,7 +143,7 @@ fn check(runs: &Runs) {
 }
 
 #[test]
-fn strategies_find_bugs_as_soon_as_told() {
+fn strategies_find_bugs_as_soon_as_documented() {
     let page = page();
     let programs = || {
         tables(&page)[0]
@@ -163,7 +163,7 @@ fn strategies_find_bugs_as_soon_as_told() {
     check(&all);
     assert_eq!(all.len(), 15 * cheap.len() + 7 * DEAR.len());
 
-    // The executions that SURW draws, after the two that it learns from.
+    // The column of executions that SURW draws, after the two from which it learns.
     for row in page.table("program | published").rows {
         let program = row[0].trim_matches('`').to_owned();
         let Some(runs) = all.get(&(program, "surw".into())) else {
@@ -185,7 +185,7 @@ fn strategies_find_bugs_as_soon_as_told() {
 }
 
 #[test]
-fn what_is_told_of_more_seeds_is_so() {
+fn remarks_about_more_seeds_are_correct() {
     let page = document(PAGE).text;
     for (program, told) in SEEDS {
         let runs = compare(&[program], "surw", &["--seeds", "400"])
@@ -270,7 +270,7 @@ fn ratios_follow_from_the_page() {
         };
         assert_eq!(row[1].parse::<f64>().unwrap(), executions, "{program}");
         assert_eq!(row[2], cell(&page, program, "surw"), "{program}");
-        // A rounded figure is known to half a tenth.
+        // A figure with one digit after the point is accurate to 0.05.
         let follows = |of: &str, ratio: &str| {
             // A mean over some of the seeds is not compared.
             let of = if of.contains('/') { "-" } else { of };
@@ -340,7 +340,7 @@ fn sums_follow_from_the_page() {
 
 /// `docs/SEARCH.md` compares the default search with the best of each row.
 #[test]
-fn the_default_is_as_near_the_best_as_told() {
+fn the_default_is_as_near_the_best_as_documented() {
     let page = page();
     let found = page.table("strategy | bugs found");
     let mut ratios: Vec<(f64, String)> = Vec::new();
@@ -369,13 +369,13 @@ fn the_default_is_as_near_the_best_as_told() {
 
 #[test]
 #[ignore = "takes minutes"]
-fn the_page_of_strategies_is_what_its_command_prints() {
+fn the_page_of_strategies_is_the_output_of_its_command() {
     assert_eq!(run(&["tune", "--bugs"]).ends_with(0).stdout, document(PAGE).text);
 }
 
 #[test]
 #[ignore = "takes minutes"]
-fn safestack_is_found_as_soon_as_told() {
+fn the_bug_of_safestack_is_found_as_soon_as_documented() {
     let runs = compare(
         &["safestack"],
         "surw(all)",

@@ -1,10 +1,10 @@
-//! Small programs in which threads follow pointers to atomics, exchange them, and free those that they took out.
+//! Small programs in which threads follow pointers to atomics, exchange them, and free those that they removed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::SeqCst};
 use std::thread;
 
-/// Numbers from a seed.
+/// Random numbers from a seed.
 struct Numbers(u64);
 
 impl Numbers {
@@ -14,19 +14,19 @@ impl Numbers {
     }
 }
 
-/// Pointers to an atomic each.
+/// Two pointers, each to an atomic.
 struct Slots([AtomicPtr<AtomicUsize>; 2]);
 
 impl Slots {
     fn follow(&self, slot: usize) {
         let atomic = self.0[slot].load(SeqCst);
-        // SAFETY: none if another task frees it first, which the test looks for.
+        // SAFETY: none if another thread frees it first, which is the bug that the test looks for.
         unsafe { &*atomic }.fetch_add(1, SeqCst);
     }
 
     fn exchange(&self, slot: usize) -> Box<AtomicUsize> {
         let new = Box::into_raw(Box::new(AtomicUsize::new(0)));
-        // SAFETY: the pointer came from a box, and the swap takes it out.
+        // SAFETY: the pointer came from a box, and the swap removed it from the slot.
         unsafe { Box::from_raw(self.0[slot].swap(new, SeqCst)) }
     }
 

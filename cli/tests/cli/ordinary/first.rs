@@ -1,4 +1,4 @@
-//! Ordinary code, each with a bug (`bug_*`) and a twin without it (`ok_*`).
+//! Ordinary code: tests with a bug (`bug_*`), each with a counterpart without it (`ok_*`).
 
 #![allow(dead_code, unused_imports)]
 
@@ -10,7 +10,7 @@ use std::sync::{Arc, Barrier, Condvar, LazyLock, Mutex, Once, OnceLock, RwLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
-// threads: lost update
+// A lost update.
 #[test]
 fn bug_lost_update() {
     let n = Arc::new(AtomicUsize::new(0));
@@ -45,7 +45,7 @@ fn ok_lost_update() {
     assert_eq!(n.load(SeqCst), 2);
 }
 
-// mpsc: order between two senders is assumed
+// The test assumes an order between two senders of a channel.
 #[test]
 fn bug_mpsc_order() {
     let (tx, rx) = channel();
@@ -70,7 +70,7 @@ fn ok_mpsc_order() {
     assert_eq!(got, [1, 2]);
 }
 
-// sync_channel: both ends wait for one another
+// Both ends of a sync_channel wait for each other.
 #[test]
 fn bug_sync_channel() {
     let (tx, rx) = sync_channel(1);
@@ -232,7 +232,7 @@ fn ok_lost_wakeup() {
     t.join().unwrap();
 }
 
-// wait_timeout: a time-out is taken for a failure
+// A time-out of `wait_timeout` is taken for a failure.
 #[test]
 fn bug_wait_timeout() {
     let pair = Arc::new((Mutex::new(false), Condvar::new()));
@@ -242,7 +242,7 @@ fn bug_wait_timeout() {
         other.1.notify_one();
     });
     let ready = pair.0.lock().unwrap();
-    // The flag may be set before: nothing notifies, and the time is up.
+    // The flag may have been set before: then nothing notifies, and the wait times out.
     let (ready, timed_out) = pair.1.wait_timeout(ready, Duration::from_secs(1)).unwrap();
     assert!(!timed_out.timed_out());
     drop(ready);
@@ -264,7 +264,7 @@ fn ok_wait_timeout() {
     t.join().unwrap();
 }
 
-// RwLock: upgrade by two steps
+// A read lock is upgraded in two steps.
 #[test]
 fn bug_rwlock_upgrade() {
     let map = RwLock::new(HashMap::new());
@@ -297,7 +297,7 @@ fn ok_rwlock_upgrade() {
     assert_eq!(made.into_inner(), 1);
 }
 
-// RwLock: read lock held while writing is a deadlock by itself
+// A task that holds a read lock deadlocks by itself when it writes.
 #[test]
 fn bug_rwlock_self() {
     let lock = RwLock::new(1);
@@ -323,7 +323,7 @@ fn ok_rwlock_self() {
     });
 }
 
-// Barrier: too few come, in some order
+// In some order, too few threads come to the barrier.
 #[test]
 fn bug_barrier() {
     let barrier = Barrier::new(2);
@@ -355,7 +355,7 @@ fn ok_barrier() {
     assert_eq!(leaders.into_inner(), 1);
 }
 
-// thread_local with Drop: its destructor comes after the scope's end
+// The destructor of a thread-local runs after the end of the scope.
 static FLUSHED: AtomicUsize = AtomicUsize::new(0);
 struct Buffer(Cell<usize>);
 impl Drop for Buffer {
@@ -421,7 +421,7 @@ fn ok_lazy_lock() {
     assert_eq!(LAZY.lock().unwrap().len(), 2);
 }
 
-// Once: a panic poisons it
+// A panic poisons a `Once`.
 static INIT: Once = Once::new();
 #[test]
 fn bug_once_poisoned() {

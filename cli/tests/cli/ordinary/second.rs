@@ -1,4 +1,4 @@
-//! More of them: panics, the harness, parking, spinning, what is left behind.
+//! More ordinary code: panics, the harness, parking, spinning, and detached threads.
 
 // a panic in a thread poisons a lock
 #[test]
@@ -72,7 +72,7 @@ fn ok_ab_ba() {
 #[test]
 #[should_panic(expected = "twice")]
 fn bug_should_panic() {
-    // It panics in some orders only.
+    // It panics only in some orders.
     let n = AtomicUsize::new(0);
     let seen = thread::scope(|s| {
         let a = s.spawn(|| n.load(SeqCst));
@@ -202,7 +202,7 @@ fn ok_thread_local_is_not_shared() {
     assert_eq!(t.join().unwrap(), 0);
 }
 
-// sleeps to order
+// The test relies on sleeps for an order.
 #[test]
 fn bug_sleep_orders() {
     let n = Arc::new(AtomicUsize::new(0));
@@ -269,7 +269,7 @@ fn ok_spin() {
     assert_eq!(n.into_inner(), 2);
 }
 
-// a thread is detached, and the test returns before it has done its work
+// The test returns before a detached thread has done its work.
 static DONE: AtomicBool = AtomicBool::new(false);
 #[test]
 fn bug_detached() {
@@ -282,7 +282,7 @@ fn ok_detached() {
     thread::Builder::new().name("worker".into()).stack_size(64 << 10).spawn(|| DONE.store(true, SeqCst)).unwrap().join().unwrap();
     assert!(DONE.load(SeqCst));
 }
-// try_lock taken for success
+// A failure of `try_lock` is ignored.
 #[test]
 fn bug_try_lock() {
     let lock = Mutex::new(0);
@@ -332,7 +332,7 @@ fn ok_try_unwrap() {
     let n = Arc::try_unwrap(a).expect("the only one").into_inner().unwrap();
     assert_eq!(n, 6);
 }
-// a task that works between its pauses does not wait for time
+// A task that works between its pauses does not wait for time.
 fn works(pause: fn()) {
     let queue = Mutex::new(Vec::new());
     let (tx, rx) = channel();

@@ -1,4 +1,4 @@
-//! The programs, as their users would write them.
+//! The source of the programs.
 
 /// Programs that fail: the name, the source, and the kind and a part of the finding.
 pub(super) const FAILING: [(&str, &str, &str, &str); 10] = [
@@ -9,7 +9,7 @@ pub(super) const FAILING: [(&str, &str, &str, &str); 10] = [
         "panic",
         "",
     ),
-    // As the programs that come with intermezzo.
+    // A program like those of the corpus.
     (
         "corpus",
         "fn main() {\n    panic!(\"always\");\n}\n",
@@ -66,7 +66,7 @@ pub(super) const FAILING: [(&str, &str, &str, &str); 10] = [
         "no task can continue",
     ),
     (
-        // The panic is why `main` fails.
+        // `main` fails because of the panic.
         "loses_its_worker",
         "use std::sync::mpsc::{RecvError, channel};\nuse std::thread;\n\nfn main() -> Result<(), RecvError> {\n    \
          let (sender, receiver) = channel::<u32>();\n    thread::spawn(move || {\n        let _sender = sender;\n        \
@@ -104,7 +104,7 @@ pub(super) const ENDING: [(&str, &str, Option<u64>); 8] = [
         None,
     ),
     (
-        // One waits, and one works for ever.
+        // One thread waits for ever, and one works for ever.
         "leaves_threads",
         "use std::sync::atomic::{AtomicU32, Ordering::SeqCst};\nuse std::sync::mpsc::channel;\nuse std::{thread, time::Duration};\n\n\
          static N: AtomicU32 = AtomicU32::new(0);\n\nfn main() {\n    let (sender, receiver) = channel::<Vec<u8>>();\n    \
@@ -200,7 +200,7 @@ pub(super) const CUTTING: [(&str, &str, bool); 9] = [
         true,
     ),
     (
-        // It works for ever, or waits.
+        // The thread works for ever, or waits.
         "goes_round",
         "use std::sync::atomic::{AtomicU32, Ordering::SeqCst};\nuse std::thread;\n\nstatic N: AtomicU32 = AtomicU32::new(0);\n\n\
          fn main() {\n    thread::spawn(|| {\n        if N.swap(1, SeqCst) == 0 {\n            return;\n        }\n        \
@@ -217,14 +217,14 @@ pub(super) const SAYS: &str = "use std::io::Write;\n\nfn main() {\n    println!(
      print!(\"to the end\");\n    \
      panic!(\"{:?}\", std::env::args().skip(1).collect::<Vec<_>>());\n}\n";
 
-/// A crate that forbids much, and has a module in a file.
+/// A crate that forbids many things, and has a module in another file.
 pub(super) const STRICT: &str = "//! A program.\n\n#![forbid(unsafe_code)]\n#![deny(warnings, missing_docs, unused, rust_2018_idioms)]\n\n\
      mod part;\n\nuse std::sync::Arc;\nuse std::sync::atomic::{AtomicU32, Ordering};\nuse std::thread;\n\nfn main() {\n    \
      let n = Arc::new(AtomicU32::new(0));\n    let other = thread::spawn({ let n = n.clone(); move || n.fetch_add(1, Ordering::SeqCst) });\n    \
      n.fetch_add(1, Ordering::SeqCst);\n    other.join().unwrap();\n    assert_eq!(crate::part::NAME, \"part\");\n    \
      assert_eq!(n.load(Ordering::SeqCst), sourced::two());\n}\n";
 
-/// Uses a directory that has to be empty, and loses an update.
+/// Needs an empty directory, and loses an update.
 pub(super) const FILES: &str = "use std::fs;\nuse std::sync::atomic::{AtomicU32, Ordering::SeqCst};\nuse std::thread;\n\n\
      static N: AtomicU32 = AtomicU32::new(0);\n\nfn add() {\n    let seen = N.load(SeqCst);\n    N.store(seen + 1, SeqCst);\n}\n\n\
      fn main() {\n    fs::create_dir(\"data/own\").expect(\"the directory is new\");\n    let other = thread::spawn(add);\n    add();\n    \
@@ -255,7 +255,7 @@ pub(super) const MOVES: &str = "use std::path::Path;\nuse std::sync::atomic::{At
      fs::create_dir_all(\"elsewhere\").unwrap();\n    env::set_current_dir(\"elsewhere\").unwrap();\n    \
      let other = thread::spawn(|| N.swap(1, SeqCst));\n    N.swap(2, SeqCst);\n    assert_ne!(other.join().unwrap(), 0);\n}\n";
 
-/// Programs that the compiler refuses, by name and source, with its words; and one that std does not begin.
+/// Programs that cannot be compiled, each with its name, its source and a part of the error; and one with `#![no_main]`.
 pub(super) const UNCOMPILED: [(&str, &str, &str); 5] = [
     (
         "without_main",
@@ -288,7 +288,7 @@ pub(super) const UNCOMPILED: [(&str, &str, &str); 5] = [
 pub(super) const RACY: &str = "use std::thread;\n\nstatic mut N: u32 = 0;\n\n\
      fn add() {\n    unsafe { N += 1 };\n}\n\nfn main() {\n    let other = thread::spawn(add);\n    add();\n    other.join().unwrap();\n}\n";
 
-/// A body that follows from a number; with an odd one, threads are not joined.
+/// A body that follows from a number. With an odd number, threads are not joined.
 pub(super) const RANDOM: &str = r#"
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use std::sync::Mutex;

@@ -1,11 +1,11 @@
-//! Tests whose threads run inline assembly, after those without data races: `fine.rs`.
+//! Tests whose threads run inline assembly. This file follows `fine.rs` in the library.
 
 #[cfg(test)]
 mod assembly {
     use super::*;
     use std::arch::asm;
 
-    /// One of two threads sees what the other one has written, if there is a fence between each one's accesses.
+    /// One of two threads sees the other one's store, if each has a fence between its accesses.
     fn with(fence: fn()) {
         static WRITTEN: [AtomicBool; 2] = [const { AtomicBool::new(false) }; 2];
         let task = thread::spawn(move || {
@@ -48,7 +48,7 @@ mod assembly {
     fn fence_of_an_intrinsic() {
         with(|| unsafe { std::arch::x86_64::_mm_mfence() });
     }
-    /// The names in the assembly are the test's own.
+    /// The names in the assembly belong to the test.
     #[test]
     fn result() {
         let assembly = 1_u64;
@@ -63,7 +63,7 @@ mod assembly {
         assert_eq!(result, 1);
         task.join().unwrap();
     }
-    /// The store is no step, so there is one execution only.
+    /// The store is not a step, so there is only one execution.
     #[test]
     fn unseen_store() {
         static STORED: AtomicBool = AtomicBool::new(false);

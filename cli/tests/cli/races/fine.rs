@@ -1,4 +1,4 @@
-//! Tests without data races, after those with some: `racy.rs`.
+//! Tests without data races. This file follows `racy.rs` in the library.
 
 #[cfg(test)]
 mod fine {
@@ -219,7 +219,7 @@ mod also_fine {
         });
         drop(task);
         drop(receiver.recv());
-        // A message that no task takes is dropped with its channel.
+        // A message that is not received is dropped with its channel.
         let (sender, receiver) = mpsc::channel();
         let task = thread::spawn(move || sender.send(Box::new(Noted::new())).is_ok());
         drop(receiver);
@@ -498,7 +498,7 @@ mod also_fine {
         };
         assert_eq!(task.join().unwrap(), 3, "{text}");
     }
-    /// Returns the values of the atomics in an `Arc`, once all threads are done with it.
+    /// Returns the values of the atomics in an `Arc` if this is the last handle.
     fn last(all: Arc<[AtomicUsize; 2]>) -> Option<[usize; 2]> {
         Some(Arc::try_unwrap(all).ok()?.map(|n| n.load(Relaxed)))
     }
@@ -601,7 +601,7 @@ mod also_fine {
         }
         task.join().unwrap();
     }
-    /// The system has every thread pass a fence. So the fence of the other side is one for the compiler only.
+    /// The system makes every thread execute a fence, so the other side needs only a compiler fence.
     #[cfg(target_os = "linux")]
     #[test]
     fn the_system_orders_threads() {
@@ -616,7 +616,7 @@ mod also_fine {
         const MEMBARRIER: c_long = 283;
         static WISHES: [AtomicBool; 2] = [const { AtomicBool::new(false) }; 2];
         let barrier = |command| unsafe { syscall(MEMBARRIER, command, 0, 0) } == 0;
-        // Registers for the barrier, which not every system has.
+        // Registers the process for the barrier, which not every system has.
         if !barrier(1 << 4) {
             return;
         }

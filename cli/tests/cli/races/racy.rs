@@ -1,4 +1,4 @@
-//! A crate that knows nothing of intermezzo, and tests with data races. `fine.rs` follows it.
+//! An ordinary crate, with tests that have data races. `fine.rs` follows this file in the library.
 
 #![allow(static_mut_refs)]
 use std::cell::UnsafeCell;
@@ -105,7 +105,7 @@ mod also_racy {
             f(unsafe { &mut *self.0.get() })
         }
     }
-    /// A type of this crate's own: the generic code for it is compiled here, whatever the overlays have.
+    /// A type of this crate. So generic code is compiled for it in this crate, and not in the overlays.
     #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
     struct Own(u64);
 
@@ -151,7 +151,7 @@ mod also_racy {
     }
     #[test]
     fn overlapping() {
-        // One writes eight bytes, the other one of them.
+        // One thread writes eight bytes, and the other one writes one of them.
         let words = Arc::new(Plain::new([0u64; 2]));
         let task = {
             let words = words.clone();
@@ -207,7 +207,7 @@ mod also_racy {
     impl Drop for Handle {
         fn drop(&mut self) {
             unsafe {
-                // The last one lacks an acquire.
+                // The bug: the last owner lacks an Acquire.
                 if (*self.0).count.fetch_sub(1, Release) == 1 {
                     drop(Box::from_raw(self.0));
                 }
@@ -242,7 +242,7 @@ mod also_racy {
         impl Owner {
             fn use_and_release(self) {
                 assert!(unsafe { std::ptr::read_volatile(&raw const (*self.0).1) } > 0);
-                // It orders nothing.
+                // The bug: Relaxed orders nothing.
                 if unsafe { (*self.0).0.fetch_sub(1, Relaxed) } == 1 {
                     drop(unsafe { Box::from_raw(self.0) });
                 }
@@ -292,7 +292,7 @@ mod also_racy {
     }
     #[test]
     fn dropped_by_another() {
-        // The value is dropped by a task that nothing orders after its use.
+        // The bug: the value is dropped by a thread that is not ordered after its use.
         let data = Arc::new(Plain::new(vec![1u8, 2, 3]));
         let pointer = Plain::new(data.0.get());
         let task = thread::spawn(move || {

@@ -1,5 +1,5 @@
-//! Queues and deques of crates.io, unchanged, under refinement: `real_crates.rs` has `cargo intermezzo test --unmodified` run
-//! this, and reads its output: a line of JSON for each subject.
+//! Refinement tests of unchanged queues and deques from crates.io. `real_crates.rs` runs them by `cargo intermezzo test
+//! --unmodified`, and reads their output: a line of JSON for each subject.
 
 use concurrent_queue::{ConcurrentQueue, PopError, PushError};
 use crossbeam_deque::{Injector, Steal, Stealer, Worker};
@@ -14,7 +14,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::Instant;
 
-/// Rules out spurious failures of compare-exchanges: each of them is one more schedule of a loop that retries.
+/// Rules out weak failures: each of them would only add a schedule of a loop that retries.
 fn strong(explorer: Explorer) -> Explorer {
     let environment = Environment {
         weak_failures: 0,
@@ -23,7 +23,7 @@ fn strong(explorer: Explorer) -> Explorer {
     explorer.environment(environment)
 }
 
-/// Every execution of scenarios of two tasks.
+/// Runs every execution of scenarios with two tasks.
 fn in_full<T: Sync + 'static>(test: Refinement<T>) -> Refinement<T> {
     test.threads(2..=2)
         .ops(1..=2)
@@ -38,7 +38,7 @@ fn one_thief(test: Refinement<Deque>, steals: &str) -> Refinement<Deque> {
     in_full(test.exclusive("thief", [steals]))
 }
 
-/// Scenarios of three tasks, with at most two preemptions, none of them within the epochs.
+/// Runs scenarios with three tasks, with at most two preemptions, none of them in the epoch code.
 fn two_thieves(test: Refinement<Deque>) -> Refinement<Deque> {
     test.threads(3..=3)
         .ops(1..=1)
@@ -49,13 +49,13 @@ fn two_thieves(test: Refinement<Deque>) -> Refinement<Deque> {
             strong(explorer)
                 .reduction(Reduction::None)
                 .preemptions(2)
-                // The scope's tasks drop thread-locals of their own, after it has ended.
+                // The scope's tasks drop their thread-locals after the scope has ended.
                 .executions(200_000)
                 .set("preempt", epochs)
         })
 }
 
-/// Larger scenarios, with at most two preemptions.
+/// Runs larger scenarios, with at most two preemptions.
 fn bounded<T: Sync + 'static>(test: Refinement<T>) -> Refinement<T> {
     test.threads(3..=3)
         .ops(1..=2)
@@ -63,7 +63,7 @@ fn bounded<T: Sync + 'static>(test: Refinement<T>) -> Refinement<T> {
         .explorer(|explorer| strong(explorer).reduction(Reduction::Dpor).preemptions(2))
 }
 
-/// Scenarios in which one compare-exchange may fail spuriously; at most two preemptions.
+/// Runs scenarios with at most one weak failure, and at most two preemptions.
 fn weak<T: Sync + 'static>(test: Refinement<T>) -> Refinement<T> {
     test.threads(2..=2)
         .ops(1..=2)
@@ -209,7 +209,7 @@ fn one_place(test: Refinement<ConcurrentQueue<u8>>) -> Modelled<ConcurrentQueue<
         })
 }
 
-/// The owner's end and the thieves'. The lock only satisfies the compiler: one task takes it, as the test declares.
+/// The owner's end and the thieves'. The lock only satisfies the compiler: one task takes it, which the test declares.
 struct Deque {
     owner: Mutex<Worker<u8>>,
     thief: Stealer<u8>,
@@ -247,14 +247,14 @@ fn insist<R>(mut attempt: impl FnMut() -> Steal<R>) -> Option<R> {
 }
 
 fn owned(make: fn() -> Worker<u8>) -> Refinement<Deque> {
-    // The collector is in a static of the crate's own kind, which is never dropped.
+    // The collector is in a static that is never dropped.
     refine(move || Deque::new(make())).monitors("-leak")
         .op("push", fresh::<u8>(), |deque, value| deque.push(value))
         .op("pop", (), |deque, ()| deque.pop())
         .exclusive("owner", ["push", "pop"])
 }
 
-/// Allows a thief the answer "retry" as well.
+/// Allows thieves the answer "retry", too.
 fn with_retries(
     test: Refinement<Deque>,
     bounds: fn(Refinement<Deque>) -> Refinement<Deque>,
@@ -284,7 +284,7 @@ fn injector() -> Refinement<Injector<u8>> {
         .op("steal", (), |injector, ()| insist(|| injector.steal()))
 }
 
-/// `SUBJECTS` has the subjects, with commas between them. Without it, every one is meant.
+/// The variable `SUBJECTS` has the subjects to run, separated by commas. Without it, all are run.
 #[test]
 fn subjects() {
     let only = std::env::var("SUBJECTS").ok();
@@ -300,7 +300,7 @@ fn subjects() {
     say("SegQueue itself", &|| in_full(seg_queue(0)).run());
     say("SegQueue model", &|| queue(in_full(seg_queue(0))).run());
     say("SegQueue model bounded", &|| queue(bounded(seg_queue(0))).run());
-    // Thirty-one places make a block: the next push, or the one after it, installs another, and a task that comes
+    // A block has thirty-one places. The next push, or the one after it, installs another block, and a task that comes
     // meanwhile waits.
     say("SegQueue next-block model", &|| {
         queue(in_full(seg_queue(30))).run()
@@ -404,7 +404,7 @@ fn subjects() {
     if is_meant(FOR_EVER) {
         waits_for_ever();
     }
-    // Deliberate mistakes, which must be noticed.
+    // Deliberate mistakes, which must be found.
     say("mistake: force_push in two", &|| {
         let test = refine(|| ArrayQueue::new(1))
             .op(

@@ -1,6 +1,6 @@
-//! Random programs on std's types. The outcome is what each operation sees, and the state at the end.
+//! Random programs with std's types. An outcome has the result of each operation, and the state at the end.
 //!
-//! No operation waits for more than a moment, so a program ends on real threads, too.
+//! No operation waits for long, so a program also ends with real threads.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering, fence};
@@ -201,10 +201,10 @@ pub fn generate(seed: u64) -> Vec<Vec<Op>> {
         .collect()
 }
 
-/// Statics, which each execution has afresh.
+/// Statics, which are restored for each execution.
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 static LAZY: std::sync::LazyLock<Mutex<usize>> = std::sync::LazyLock::new(|| Mutex::new(7));
-/// A value with a destructor that others can see.
+/// A value whose destructor has an effect that other tasks can see.
 struct InDrop(Cell<u8>, Arc<AtomicUsize>);
 impl Drop for InDrop {
     fn drop(&mut self) {
@@ -237,7 +237,7 @@ fn rmw_order(o: u8) -> Ordering {
     [Ordering::Relaxed, Ordering::AcqRel, Ordering::SeqCst][o as usize]
 }
 
-/// Runs the operations of a task, and returns what they see. On real threads there are pauses of random length, unless
+/// Runs the operations of a task, and returns their results. With real threads there are pauses of random length, unless
 /// `jitter` is 0.
 fn run_task(
     ops: &[Op],
@@ -477,7 +477,7 @@ fn run_task(
     out
 }
 
-/// Runs a program once, and returns what each operation saw, and the final state.
+/// Runs a program once, and returns the result of each operation, and the final state.
 pub fn run(program: &[Vec<Op>], jitter: u64) -> Vec<u8> {
     COUNT.store(0, Ordering::Relaxed);
     if program.iter().flatten().any(|op| *op == Lazy) {

@@ -1,6 +1,7 @@
-//! Runs programs on real threads, and writes a test for each of their outcomes, which fails if it has this outcome.
+//! Runs programs with real threads, and writes a test for each outcome. The test fails if an execution has this outcome.
 //!
-//! The arguments are the first seed, the one after the last, the runs of each program, and the most tests of each.
+//! The arguments are the first seed, the one after the last, the number of runs of each program, and the limit of its
+//! tests.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -20,7 +21,7 @@ fn main() {
                 .entry(real_outcomes::run(&program, 1 + run * 77))
                 .or_default() += 1;
         }
-        // The rarest first: they need the most to be found.
+        // The rarest outcomes first, because they are the hardest to find.
         let mut seen: Vec<_> = seen.into_iter().collect();
         seen.sort_by_key(|(outcome, times)| (*times, outcome.clone()));
         for (number, (outcome, times)) in seen.iter().take(most as usize).enumerate() {

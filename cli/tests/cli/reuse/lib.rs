@@ -4,7 +4,7 @@ use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering::SeqCst};
 use std::thread;
 
-/// A stack of nodes that are freed as soon as they are taken out.
+/// A stack of nodes that are freed as soon as they are popped.
 struct Stack(AtomicPtr<Node>);
 
 struct Node {

@@ -1,4 +1,4 @@
-//! Programs that are drawn from a seed. `STD` stands for the crate that they have threads, locks and atomics from.
+//! Programs that are drawn from a seed. `STD` stands for the crate with the threads, locks and atomics that they use.
 
 use STD::sync::atomic::{AtomicUsize, Ordering, Ordering::*, fence};
 use STD::sync::{Arc, Mutex, Weak};
@@ -69,7 +69,7 @@ fn program(seed: u64) -> Vec<Vec<Step>> {
     (0..tasks).map(task).collect()
 }
 
-/// The variables that all tasks share to the end.
+/// The variables that all tasks share until the end.
 #[derive(Default)]
 struct Vars {
     values: [AtomicUsize; 2],
@@ -89,7 +89,7 @@ impl Drop for Owned {
     }
 }
 
-/// Runs the steps of a task, and returns what they saw.
+/// Runs the steps of a task, and returns their results.
 fn task(steps: &[Step], vars: Arc<Vars>, owned: Arc<Owned>, weak: Weak<Owned>) -> Vec<usize> {
     let mut seen = Vec::new();
     let mut handles = vec![owned];

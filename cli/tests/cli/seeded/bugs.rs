@@ -63,7 +63,7 @@ impl Counted {
     }
 }
 
-/// The last of the values that were put there.
+/// The value that was put there last.
 #[derive(Default)]
 pub struct Slot(AtomicPtr<String>);
 
@@ -154,7 +154,7 @@ mod bugs {
         });
         let is_set = *flag.set.lock().unwrap();
         if !is_set {
-            // It may have been set in between.
+            // The bug: the flag may have been set in between.
             let set = flag.set.lock().unwrap();
             drop(flag.changed.wait(set).unwrap());
         }
@@ -165,7 +165,7 @@ mod bugs {
     fn use_after_free() {
         both(Arc::new(Counted::of_two()), |value| {
             value.count().fetch_sub(1, SeqCst);
-            // The other user may have freed it.
+            // The bug: the other user may have freed it.
             if value.count().load(SeqCst) == 0 {
                 value.free();
             }
@@ -177,7 +177,7 @@ mod bugs {
         both(Arc::new(Slot::default()), |slot| {
             let new = Box::into_raw(Box::new("a value".to_owned()));
             let old = slot.0.load(SeqCst);
-            // Another value may have been put there meanwhile.
+            // The bug: another value may have been put there in the meantime.
             slot.0.store(new, SeqCst);
             slot.free(old);
         });
@@ -211,7 +211,7 @@ mod bugs {
     }
 
     #[test]
-    fn wishes_that_nobody_sees() {
+    fn wishes_that_are_not_seen() {
         let wishes = Arc::new(Wishes::default());
         let first = |wishes: &Wishes, own: usize| {
             wishes.0[own].store(true, Release);
@@ -350,7 +350,7 @@ mod fixed {
     }
 
     #[test]
-    fn wishes_that_nobody_sees() {
+    fn wishes_that_are_not_seen() {
         let wishes = Arc::new(Wishes::default());
         let first = |wishes: &Wishes, own: usize| {
             wishes.0[own].store(true, SeqCst);

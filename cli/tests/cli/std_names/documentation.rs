@@ -1,7 +1,7 @@
-//! The documentation of std that comes with a toolchain, as rustdoc writes it: its stable names.
+//! Reads the stable names of std from the documentation that comes with a toolchain, in rustdoc's form.
 //!
-//! Only what a page says of itself is used: the class, the title and the target of links, and the marks of what is unstable.
-//! If rustdoc writes pages in another way, they have other names than our page, which a test notices.
+//! It uses only the classes, titles and targets of links, and the marks of unstable items.
+//! If rustdoc changes the form of its pages, the names differ from those on our page, which a test notices.
 
 use super::page::Names;
 use std::collections::BTreeSet;
@@ -9,10 +9,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The modules that are left out: intrinsics of processors, and what only other systems have.
+/// The modules that are left out: intrinsics of processors, and items of other systems.
 const LEFT_OUT: [&str; 5] = ["arch", "os::darwin", "os::macos", "os::wasi", "os::windows"];
 
-/// The mark of what is unstable.
+/// The mark of unstable items.
 const UNSTABLE: &str = "stab unstable";
 
 /// The directory of std's pages.
@@ -32,8 +32,8 @@ impl Documentation {
         fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
     }
 
-    /// Returns the stable names of each module; the crate itself is the module without a name. The name of a macro ends with
-    /// an exclamation mark.
+    /// Returns the stable names of each module; the crate itself is the module without a name. The name of a macro ends
+    /// with an exclamation mark.
     pub(super) fn names(&self) -> Names {
         let mut all = Names::new();
         let mut left = vec![String::new()];
@@ -46,10 +46,10 @@ impl Documentation {
                     continue;
                 }
                 let reexported = between(item, " id=\"reexport.", "\"");
-                // A second link to the same name has a number: a trait and its derive macro.
+                // If a trait and its derive macro have the same name, the second link has a number.
                 let reexported = reexported.and_then(|name| name.split('-').next());
                 if reexported.is_none() && item.contains("<code>pub use") {
-                    // All of a module, whose page is read, too.
+                    // A re-export of everything in a module, whose page is read, too.
                     continue;
                 }
                 let Some((class, name)) = item_of(item) else {
@@ -88,17 +88,17 @@ impl Documentation {
     /// Returns the stable methods and constants of a type or trait; `None` for other names.
     pub(super) fn methods(&self, path: &str) -> Option<BTreeSet<String>> {
         let page = self.of_type(path)?;
-        // Those of the traits that the type implements come later.
+        // The methods of traits that the type implements come after its own.
         let own = page.split("id=\"trait-implementations\" class").next().unwrap();
         let own = own.split("id=\"deref-methods").next().unwrap();
         let sections = own.split("<section id=\"").skip(1);
         let name = |section: &str| {
             let (id, rest) = section.split_once('"')?;
             let (kind, name) = id.split_once('.')?;
-            // What is said of a method stands before its text.
+            // The marks of a method come before its text.
             let said = rest.split("class=\"docblock\"").next()?;
             let is_own = ["method", "tymethod", "associatedconstant"].contains(&kind);
-            // Another one of the same name has a number.
+            // Another method with the same name has a number.
             let name = name.split('-').next()?;
             (is_own && !said.contains(UNSTABLE)).then(|| name.to_owned())
         };
@@ -128,7 +128,7 @@ impl Documentation {
                 rest.split(|c| !is_of_path(c)).next().unwrap_or_default()
             });
             let is_stable = !said.contains(UNSTABLE) && paths.all(is_known);
-            // What is not implemented forbids, and a destructor can have another form.
+            // Negative implementations cannot be used, and the form of a destructor can change.
             let says_less =
                 text.contains("> !") || text.starts_with("impl !") || text.contains("std::ops::Drop for");
             (is_stable && !says_less).then_some(text)
@@ -203,7 +203,7 @@ fn text(html: &str) -> String {
 /// Returns an implementation without its parameter for an allocator, which is unstable: `A`.
 fn without_allocator(mut text: String) -> String {
     while let Some(begin) = text.find(" A: ") {
-        // Its bounds have no arguments.
+        // The parameter's bounds have no arguments.
         let end = begin + 1 + text[begin + 1..].find([',', '>']).unwrap();
         if text[..begin].ends_with(',') && text[end..].starts_with('>') {
             text.replace_range(begin - 1..end, "");

@@ -1,7 +1,7 @@
-//! The names of std under `--unmodified`: a page lists them all, with what the overlays make of each. It is compared with the
-//! documentation of the toolchain, so that the names of a new release are noticed, and with the overlays, by the compiler.
+//! The names of std under `--unmodified`: a page lists them all, each with its class in the overlays. It is compared with
+//! the documentation of the toolchain, so that new names are noticed, and with the overlays, by the compiler.
 //!
-//! The compiler decides whether a name is controlled: it is if glob imports of the overlay and of std are ambiguous.
+//! The compiler shows that a name is controlled: it is if glob imports of the overlay and of std are ambiguous.
 
 mod documentation;
 mod page;
@@ -16,10 +16,10 @@ use std::process::Command;
 /// The beginning of a crate that compares names.
 const BEGIN: &str = "#![allow(warnings)] #![deny(ambiguous_glob_imports)] extern crate alloc;";
 
-/// Returns the path of a name as an import has it.
+/// Returns the path of a name for an import.
 fn import(module: &str, name: &str) -> String {
     match name.trim_end_matches('!') {
-        // A keyword by now.
+        // The name has become a keyword.
         "try" => joined(module, "r#try"),
         name => joined(module, name),
     }
@@ -31,7 +31,7 @@ fn compare(name: &'static str, all: &Names, [one, other]: [&str; 2]) -> Names {
     for (module, names) in all {
         for name in names {
             let path = import(module, name);
-            // A macro may have the name of a module, which is another one in the overlay in any case.
+            // A macro and a module may have the same name, and the module always differs in the overlay.
             if name.ends_with('!') && all.contains_key(&path) {
                 continue;
             }
@@ -45,14 +45,14 @@ fn compare(name: &'static str, all: &Names, [one, other]: [&str; 2]) -> Names {
     probe.errors()
 }
 
-/// `true` if the compiler says that a name is two items: by an error of its own, or by a lint, as its version has it.
+/// `true` if the compiler says that a name is ambiguous. Depending on its version, this is an error or a lint.
 fn is_ambiguous(error: &str) -> bool {
     ["E0659", "ambiguous_glob_imports"]
         .iter()
         .any(|code| error.starts_with(code))
 }
 
-/// Returns the names that are not std's own in the overlays, by a crate of this name.
+/// Returns the names that are not std's own in the overlays. Compiles a crate named `probe`.
 ///
 /// # Panics
 /// If a name is missing.
@@ -66,7 +66,7 @@ fn controlled(probe: &'static str, names: &Names) -> BTreeSet<String> {
     errors.into_keys().filter(|path| !page::is_noted(path)).collect()
 }
 
-/// Returns the page as the documentation and the overlays have it.
+/// Returns the page for the current documentation and overlays.
 fn made(documentation: &Documentation) -> Page {
     let names = documentation.names();
     let controlled = controlled("names_for_the_page", &names);
@@ -84,7 +84,7 @@ fn made(documentation: &Documentation) -> Page {
     }
 }
 
-/// Returns the version of the compiler, as `1.95.0`.
+/// Returns the version of the compiler, such as `1.95.0`.
 fn version() -> String {
     let said = Command::new("rustc").arg("--version").output().unwrap();
     let said = String::from_utf8(said.stdout).unwrap();
@@ -136,13 +136,13 @@ fn the_page_has_the_stable_names_of_the_toolchain() {
 
 #[test]
 #[cfg_attr(not(target_os = "linux"), ignore = "the page has the names of Linux")]
-fn every_stable_name_is_there_and_controlled_as_the_page_says() {
+fn every_stable_name_exists_and_has_the_class_of_the_page() {
     let page = Page::read();
     page.is_written_so();
     let names = page.names();
     assert_eq!(controlled("names_of_std", &names), page.controlled());
 
-    // All methods, and what the types implement.
+    // All methods, and all implementations of traits.
     let mut probe = Probe::new("methods_of_std", BEGIN);
     for (path, methods) in &page.methods {
         for method in methods {
@@ -158,7 +158,7 @@ fn every_stable_name_is_there_and_controlled_as_the_page_says() {
         }
     }
     let mut errors = probe.errors();
-    // A path without arguments leaves types open, and there may be two methods of the name for different ones.
+    // A path without arguments does not determine types, and different types may have methods of the same name.
     const OPEN: [&str; 5] = ["E0034", "E0282", "E0283", "E0284", "E0790"];
     errors.values_mut().for_each(|errors| {
         errors.retain(|error| !OPEN.iter().any(|open| error.starts_with(open)));
@@ -167,7 +167,7 @@ fn every_stable_name_is_there_and_controlled_as_the_page_says() {
     assert!(errors.is_empty(), "the look-alikes lack this: {errors:#?}");
 }
 
-/// Names that are controlled stand for the same in core, alloc and std, where all have them: no path leads past the
+/// A controlled name is the same item in core, alloc and std, if these have it: no path leads past the
 /// look-alikes.
 #[test]
 #[cfg_attr(not(target_os = "linux"), ignore = "the page has the names of Linux")]
@@ -213,7 +213,7 @@ fn has_implementation(implementation: &str) -> String {
     };
     let rest = &rest[generics.len()..];
     let (of, rest) = rest.split_once(" for ").unwrap();
-    // The returned type needs a name for the lifetime.
+    // The lifetime in the returned type needs a name.
     let of = match of.contains("<&") && !of.contains("<&'") {
         true => format!("for<'any> {}", of.replace("<&", "<&'any ")),
         false => of.to_owned(),
@@ -239,7 +239,7 @@ fn closing(text: &str) -> usize {
     for (at, byte) in text.bytes().enumerate() {
         match byte {
             b'<' => depth += 1,
-            // Not that of `->`.
+            // Not the bracket of `->`.
             b'>' if text.as_bytes()[at - 1] != b'-' => depth -= 1,
             _ => {}
         }

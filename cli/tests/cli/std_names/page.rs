@@ -1,4 +1,4 @@
-//! The page of std's names: it is made, and read again.
+//! Writes and reads the page of std's names.
 
 use super::documentation::joined;
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,19 +8,19 @@ use std::path::{Path, PathBuf};
 /// The page.
 pub(super) const PAGE: &str = "docs/STD_NAMES.md";
 
-/// The words that say how it is made.
+/// The sentence about the command that makes the page.
 pub(super) const COMMAND: &str = "`UPDATE_DOCS=1 cargo test -p cargo-intermezzo --test cli std_names` makes it from the toolchain's documentation";
 
 /// The class of a name under `--unmodified`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Class {
-    /// The overlay's own.
+    /// An item of the overlay.
     Controlled,
-    /// std's own, and known to intermezzo by other means.
+    /// std's own item, which intermezzo controls by other means.
     OtherMeans,
-    /// std's own, with no effect on other threads.
+    /// std's own item, without an effect on other threads.
     Own,
-    /// std's own, and intermezzo does not know of it.
+    /// std's own item, which intermezzo does not control.
     NotControlled,
 }
 use Class::{Controlled, NotControlled, OtherMeans, Own};
@@ -38,7 +38,7 @@ impl Class {
         }
     }
 
-    /// Returns the class of a name that is not the overlay's: that of the longest path in [`RULES`] that it is below.
+    /// Returns the class of a name that is not the overlay's: that of the longest path in [`RULES`] with which it begins.
     fn of(path: &str) -> Class {
         let is_below = |parent: &str| {
             path.strip_prefix(parent)
@@ -76,7 +76,7 @@ impl Class {
     }
 }
 
-/// Returns `true` if the overlay has a name of its own only to note that it is used, as `io::stdout`.
+/// `true` if the overlay replaces a name only to note that it is used, such as `io::stdout`.
 pub(super) fn is_noted(path: &str) -> bool {
     RULES.iter().any(|(paths, ..)| paths.contains(&path))
 }
@@ -204,7 +204,7 @@ core and alloc have the same items under these names.
 |---|---|---|
 ";
 
-/// The page's text between that and the lists.
+/// The page's text between the beginning and the lists.
 const HOW: &str = "
 The page is generated from the documentation that comes with a toolchain (the component `rust-docs`):
 
@@ -219,7 +219,7 @@ The compiler determines which names exist and which are controlled, in a crate w
 /// The names of modules, each with those in it. The name of a macro ends with an exclamation mark.
 pub(super) type Names = BTreeMap<String, BTreeSet<String>>;
 
-/// The page, as far as it says something of names.
+/// The names on the page.
 pub(super) struct Page {
     /// The version of Rust.
     pub(super) version: String,
@@ -278,7 +278,7 @@ impl Page {
         fs::write(path(), self.text()).unwrap();
     }
 
-    /// Asserts that the page has the text around its lists that is written there.
+    /// Asserts that the page has the current text around its lists.
     pub(super) fn is_written_so(&self) {
         let text = fs::read_to_string(path()).unwrap();
         assert!(text == self.text(), "{PAGE} has another text: {COMMAND}");

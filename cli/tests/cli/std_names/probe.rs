@@ -1,4 +1,4 @@
-//! Crates that name what std has, compiled with the overlays: the compiler says which names are there.
+//! Crates that name items of std, compiled with the overlays. The compiler shows which names exist.
 
 use super::page::Names;
 use crate::Ran;
@@ -13,7 +13,7 @@ pub(super) struct Probe {
 }
 
 impl Probe {
-    /// Returns a probe without names. The crate has a name of its own, and begins with this, on one line.
+    /// Returns a probe without names. `name` is the crate's name, and `begin` its first line.
     pub(super) fn new(name: &'static str, begin: &'static str) -> Probe {
         Probe {
             name,
@@ -22,14 +22,14 @@ impl Probe {
         }
     }
 
-    /// Adds a name, with what is compiled for it.
+    /// Adds a name, with the code that is compiled for it.
     pub(super) fn add(&mut self, name: &str, rust: &str) {
         let number = self.lines.len();
         self.lines
             .push((name.to_owned(), format!("mod n{number} {{ {rust} }}")));
     }
 
-    /// Compiles everything, and returns the names with errors, with the codes and messages of these.
+    /// Compiles everything, and returns the names with errors, each with the codes and messages of its errors.
     pub(super) fn errors(self) -> Names {
         let lines: Vec<&str> = self.lines.iter().map(|(_, line)| &**line).collect();
         let library = format!("{}\n{}\n", self.begin, lines.join("\n"));
@@ -51,7 +51,7 @@ impl Probe {
             };
             errors.entry(name).or_default().insert(error);
         }
-        // Without errors there is a test binary, without tests.
+        // Without errors, there is a test binary that has no tests.
         assert!(ran.code == 3 || !errors.is_empty(), "{}", ran.stderr);
         errors
     }
@@ -60,7 +60,7 @@ impl Probe {
 /// A lint that [`Probe`]s deny. Denied lints warn under `--unmodified`.
 const LINT: &str = "ambiguous_glob_imports";
 
-/// Returns the errors of the compiler, and those of the lint, each with the lines of the library that it is about.
+/// Returns the errors of the compiler and of the lint, each with a line of the library to which it refers.
 fn located(ran: &Ran, project: &Path) -> Vec<(usize, String)> {
     let messages = ran
         .stdout
@@ -85,7 +85,7 @@ fn located(ran: &Ran, project: &Path) -> Vec<(usize, String)> {
                 span["line_start"].as_u64().unwrap() as usize
             })
             .collect();
-        // The last message counts the others.
+        // The last message is the number of errors.
         all.extend(lines.into_iter().map(|line| (line, error.clone())));
     }
     all

@@ -1,4 +1,4 @@
-//! Changes of files, handlers of signals, and a call that is ended because it waits too long.
+//! Changes of files, signal handlers, and a call that is ended because it waits too long.
 #![cfg(test)]
 
 use std::os::fd::FromRawFd;
@@ -53,7 +53,7 @@ fn a_handler_is_set_in_each_execution() {
     unsafe { libc::sigaction(libc::SIGUSR1, &own, &mut before) };
     BEFORE.store(before.sa_sigaction, SeqCst);
     let task = thread::spawn(|| {
-        // It is either number, so there are several executions.
+        // Both numbers are possible, so there are several executions.
         assert!(CALLS.load(SeqCst) < 2);
         unsafe { libc::raise(libc::SIGUSR1) }
     });

@@ -1,4 +1,4 @@
-//! Child processes, which run in real time, and the counter of the processor, which does not.
+//! Child processes, which run in real time, and the time-stamp counter, which is virtual.
 #![cfg(test)]
 
 use std::io::Read;
@@ -11,12 +11,12 @@ use std::time::{Duration, Instant};
 
 const MOMENT: Duration = Duration::from_secs(2);
 
-/// A process that ends after this many seconds.
+/// Starts a process that ends after this many seconds.
 fn process(seconds: &str) -> Child {
     Command::new("sleep").arg(seconds).spawn().unwrap()
 }
 
-/// Looks at the process up to this many times, with pauses. Returns its end.
+/// Polls the process up to this many times, with pauses. Returns its exit status.
 fn polled(mut process: Child, looks: usize, pause: impl Fn()) -> Option<ExitStatus> {
     for _ in 0..looks {
         if let Some(ended) = process.try_wait().unwrap() {
@@ -80,7 +80,8 @@ fn a_process_writes_before_a_limit() {
     process.wait().unwrap();
 }
 
-/// More time passes than is waited for, and none of it for a process of an earlier execution.
+/// Once the process was killed, an hour passes only in virtual time. Nor does a process of an earlier execution make a
+/// sleep wait in real time.
 #[test]
 fn a_process_runs_on() {
     let task = thread::spawn(thread::yield_now);

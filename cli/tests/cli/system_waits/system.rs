@@ -1,4 +1,4 @@
-//! Tests that wait for pipes, sockets, children and locks of files.
+//! Tests that wait for pipes, sockets, child processes and file locks.
 
 use std::cell::UnsafeCell;
 use std::fs::File;
@@ -93,7 +93,7 @@ fn a_connection_is_made() {
     assert_eq!(byte, [9]);
 }
 
-/// The system gives another port in each execution.
+/// The system may choose another port in each execution.
 #[test]
 fn a_port_decides() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -136,7 +136,7 @@ fn a_thread_of_c_counts() {
     assert_eq!(COUNTED.load(SeqCst), 2);
 }
 
-/// The child ends at once, and is waited for when all is read.
+/// The child ends at once, and the test waits for it after reading everything.
 #[test]
 fn a_childs_child_is_heard() {
     let child = std::process::Command::new("sh").args(["-c", "(sleep 0.1; echo 7) &"]).output().unwrap();
@@ -148,7 +148,7 @@ fn lockable(name: &str) -> File {
     File::create(std::env::temp_dir().join(format!("{name}-{}", std::process::id()))).unwrap()
 }
 
-/// Adds one, in two steps. Closing the file gives the lock back.
+/// Adds one, in two steps. Closing the file releases the lock.
 fn add_locked(n: &AtomicUsize, gives_back_early: bool) {
     let file = lockable("intermezzo-adds");
     file.lock().unwrap();
@@ -176,7 +176,7 @@ fn an_update_is_lost_because_a_file_is_unlocked_early() {
     two_add_locked(true);
 }
 
-/// The file stays locked, also when the execution is over.
+/// The file stays locked, even after the end of the execution.
 #[test]
 fn a_locked_file_is_locked_again() {
     let file = lockable("intermezzo-twice");
@@ -185,7 +185,7 @@ fn a_locked_file_is_locked_again() {
     task.join().unwrap();
 }
 
-/// Two readers share a file. Returns `true` if a writer that tries to lock it does not meet them.
+/// Two readers share the lock of a file. Returns `true` if a writer that tries to lock it succeeds.
 fn readers_and_a_writer() -> bool {
     let file = lockable("intermezzo-shared");
     let task = thread::spawn(|| lockable("intermezzo-shared").try_lock().is_ok());
@@ -206,7 +206,7 @@ fn a_writer_meets_the_readers_of_a_file() {
     assert!(readers_and_a_writer());
 }
 
-/// Nothing closes the file when the test is over.
+/// The test never closes the file.
 #[test]
 fn a_lock_is_left() {
     let file = lockable("intermezzo-left");
@@ -215,7 +215,7 @@ fn a_lock_is_left() {
     std::mem::forget(file);
 }
 
-/// Runs after the one before.
+/// Runs after `a_lock_is_left`.
 #[test]
 fn a_lock_that_was_left_is_taken() {
     lockable("intermezzo-left").lock().unwrap();
@@ -231,7 +231,7 @@ fn a_shared_lock_becomes_exclusive() {
     task.join().unwrap();
 }
 
-/// Each execution leaves a pair of sockets open, and there are more executions than the numbers that descriptors may have here.
+/// Each execution leaves a pair of sockets open, and there are more executions than possible numbers of descriptors.
 #[test]
 fn a_pair_is_left_open() {
     let pair = UnixStream::pair().unwrap();
@@ -262,7 +262,7 @@ fn a_thread_is_left_that_listens() {
     n.fetch_add(1, SeqCst);
 }
 
-/// One of the threads polls for ever.
+/// One thread waits for ever, and the other one polls for ever.
 #[test]
 fn threads_are_left_that_listen_and_poll() {
     thread::spawn(|| TcpListener::bind("127.0.0.1:0").unwrap().accept());
@@ -272,7 +272,7 @@ fn threads_are_left_that_listen_and_poll() {
     thread::yield_now();
 }
 
-/// Signals end this call, which is none of those that are steps.
+/// Signals interrupt this call, which is not one of those that are steps.
 #[test]
 fn a_call_is_repeated_for_ever() {
     let (reader, _writer) = std::io::pipe().unwrap();

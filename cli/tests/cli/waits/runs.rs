@@ -15,6 +15,6 @@ fn run(number: u64) {
     let outcome = programs::run_all(&program, programs::STRONG);
     let path = format!("{}/{number}", std::env::var("OUTCOMES").unwrap());
     let mut file = std::fs::OpenOptions::new().create(true).append(true).open(path).unwrap();
-    // In one call, because an execution may be cut off.
+    // Written by one call, because an execution may be cut off.
     file.write_all(format!("{outcome:?}\n").as_bytes()).unwrap();
 }

@@ -1,4 +1,4 @@
-//! Loops that wait, as ordinary code has them, and loops that do more than wait.
+//! Waiting loops of ordinary code, and loops that do more than wait.
 
 use std::cell::{Cell, UnsafeCell};
 use std::hint;
@@ -121,7 +121,7 @@ locks! {
 
     Helpers [AtomicBool; 2], self, task, {
         loop {
-            // A failure leaves most of the result as it was on the stack.
+            // If it fails, most of the result's bytes on the stack stay unchanged.
             assert!(!is_set(&self.0[1]));
             if let Ok(result) = taken(&self.0[0]) {
                 assert_eq!(result[7], 1);
@@ -142,7 +142,7 @@ locks! {
         }
     }, { self.0.store(false, Release) }
 
-    // Each round has a state of its own, within the burst or within all.
+    // Each round has another state, within its burst or among all rounds.
     Bursts AtomicBool, self, task, {
         loop {
             for _ in 0..3 {
@@ -295,7 +295,7 @@ macro_rules! tests {
 #[cfg(test)]
 tests! { two 2 three 3 }
 
-/// Loops of which some rounds fail that cannot be left out.
+/// Loops with failed rounds that cannot be left out.
 #[cfg(test)]
 mod fair {
     use super::*;
@@ -308,7 +308,7 @@ mod fair {
     #[test] fn a_reader_of_a_sequence() { a_sequence(2) }
 }
 
-/// Loops that nothing ends.
+/// Loops that never end.
 #[cfg(test)]
 mod endless {
     use super::*;
@@ -320,7 +320,7 @@ mod endless {
     #[test] fn looked_at() { wait(LookedAt(AtomicBool::new(true))) }
 }
 
-/// Loops of which each round does something. That some number of rounds is possible is a failure of each test.
+/// Loops in which each round has an effect. Each test fails to show that some number of rounds is possible.
 #[cfg(test)]
 mod counted {
     use super::*;

@@ -265,7 +265,10 @@ fn output_without_packages(name: &str, variables: &[(&str, &str)]) -> Output {
     fs::create_dir_all(&home).unwrap();
     let mut command = Command::new(std::env::current_exe().unwrap());
     command
-        .args(["--exact", "fastest_for_loom::the_ten_fastest_suites_end_as_documented"])
+        .args([
+            "--exact",
+            "fastest_for_loom::the_ten_fastest_suites_end_as_documented",
+        ])
         .args(["--ignored", "--nocapture"])
         .env(DIRECTORY, home.join("suites"))
         .env("CARGO_HOME", home)

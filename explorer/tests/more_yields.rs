@@ -240,7 +240,7 @@ fn outcome(program: &[(usize, u64)]) -> Vec<usize> {
 /// Without fairness every search ends here, so a search without a reduction has all outcomes.
 #[test]
 fn outcomes_are_those_without_fairness() {
-    let mut draw = Draw(0x5eed_1e55_0f_0a11);
+    let mut draw = Draw(0x005e_ed1e_550f_0a11);
     let (mut compared, mut more) = (0, 0);
     let programs = std::env::var("MORE_YIELDS_PROGRAMS").map_or(60, |number| number.parse().unwrap());
     for _ in 0..programs {

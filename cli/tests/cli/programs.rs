@@ -427,7 +427,7 @@ fn a_command_that_hangs_is_ended() {
             "error[",
         ],
     );
-    run(&project, &["run", "--bin", "files", "--command-limit", "soon"]).refused(&["`soon` is no time"]);
+    run(&project, &["run", "--bin", "files", "--command-limit", "soon"]).refused(&["`soon` is not a time"]);
 }
 
 #[test]

@@ -573,7 +573,7 @@ fn nextest_runs_the_tests() {
     let project = project("run_by_nextest");
     let ran = run(&project, &["test", "--unmodified", "--nextest", "--json"]).ends_with(1);
     let all = ran.json();
-    assert_eq!(all["reports"].as_array().unwrap().len(), 17, "{}", ran.stderr);
+    assert_eq!(all["reports"].as_array().unwrap().len(), 19, "{}", ran.stderr);
     for (test, verdict) in [
         ("run_by_nextest::tests::an_update_is_lost", "fail"),
         ("run_by_nextest::tests::locks_are_taken_crosswise", "fail"),

@@ -276,6 +276,10 @@ pub struct Report {
     /// Those notes that say what executions may have missed.
     #[serde(skip)]
     pub(crate) cautions: Vec<String>,
+    /// Those notes that only this search can have: about earlier processes, and files. They stay if another search's report
+    /// takes this one's place.
+    #[serde(skip)]
+    pub(crate) lasting: Vec<String>,
     /// Those notes that say how strategies took turns, and what their samples find. With an error, only a verbose text has
     /// them.
     #[serde(skip)]
@@ -339,6 +343,7 @@ impl Report {
             orderings: Vec::new(),
             notes: Vec::new(),
             cautions: Vec::new(),
+            lasting: Vec::new(),
             on_samples: Vec::new(),
             estimate: None,
             iroots: None,

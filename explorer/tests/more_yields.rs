@@ -5,6 +5,7 @@
 use intermezzo_explorer::sync::atomic::Ordering::{Relaxed, SeqCst};
 use intermezzo_explorer::sync::atomic::{AtomicBool, AtomicUsize};
 use intermezzo_explorer::{Coverage, Explorer, Limit, Reduction, Report, Strategy, hint, thread};
+use intermezzo_sdk::{Interests, Monitor};
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
@@ -188,10 +189,76 @@ fn a_search_that_does_not_end_is_noted() {
     assert!(is_fair(&report, 1), "{report}");
     assert_eq!(report.executions(), first.executions());
     assert_eq!(report.coverage(), first.coverage());
-    let notes = report.notes().iter();
-    let noted =
-        notes.filter(|note| note.starts_with("with `fair_yields=4`, which leaves out fewer schedules: "));
-    assert_eq!(noted.count(), 1, "{report}");
+    let noted: Vec<_> = report
+        .notes()
+        .iter()
+        .filter(|note| note.contains("fair_yields"))
+        .collect();
+    assert_eq!(noted.len(), 1, "{report}");
+    assert!(
+        noted[0]
+            .starts_with("with `fair_yields=4`, which leaves out fewer schedules, the search did not end")
+    );
+    // By time, there is some left for the next search, which does not run.
+    let slow = || {
+        std::thread::sleep(std::time::Duration::from_millis(2));
+        test();
+    };
+    let report = auto("(stale_reads=0)")
+        .time(std::time::Duration::from_secs(1))
+        .explore(slow);
+    let noted = report.notes().iter().filter(|note| note.contains("fair_yields"));
+    assert!(noted.count() <= 1, "{report}");
+}
+
+/// A loop that counts its rounds may make more of them than an execution may have steps. That is no error of the test.
+#[test]
+fn more_rounds_are_no_livelock() {
+    let report = auto("").steps_per_execution(150).explore(|| {
+        let lock = Lock::default();
+        thread::scope(|s| {
+            s.spawn(|| {
+                lock.with(
+                    usize::MAX,
+                    |_| thread::yield_now(),
+                    |data| {
+                        (0..20).for_each(|_| data.store(1, SeqCst));
+                    },
+                );
+            });
+            lock.with(usize::MAX, |_| thread::yield_now(), |_| ());
+        });
+    });
+    assert!(report.verdict().is_pass() && is_fair(&report, 1), "{report}");
+    let noted = report.notes().iter().find(|note| note.contains("fair_yields"));
+    assert!(noted.unwrap().contains("with one that did not end ("), "{report}");
+}
+
+/// A monitor of which there is only one.
+struct Silent;
+
+impl Monitor for Silent {
+    fn name(&self) -> &str {
+        "silent"
+    }
+
+    fn interests(&self) -> Interests {
+        Interests::NONE
+    }
+
+    fn reduction_compatible(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn other_searches_have_none_after_them() {
+    let test = || both_hold_on(10, |_| thread::yield_now());
+    for explorer in [Explorer::new(), auto("").monitor(Silent)] {
+        let report = explorer.explore(test);
+        assert!(report.verdict().is_pass(), "{report}");
+        assert!(is_fair(&report, 1), "{report}");
+    }
 }
 
 /// Draws numbers, by xorshift.

@@ -374,6 +374,9 @@ fn ordinary_tests_are_explored_and_their_failures_replayed() {
             limits.iter().any(|limit| limit["kind"] == "unmodified"),
             "{report:#}"
         );
+        if test.contains("::tests::") && test.contains("hook") && verdict == "fail" {
+            assert_eq!(report["findings"][0]["kind"], "assertion", "{report:#}");
+        }
         let has_arena = limits.iter().all(|limit| limit["kind"] != "addresses");
         assert!(has_arena || cfg!(not(unix)), "{report:#}");
         if verdict == "pass" && !test.ends_with("it_panics") && !test.ends_with("clocks_of_c_are_virtual") {

@@ -11,8 +11,9 @@
 //! of the thread where it is finished. If there is no credit to finish, a new one is begun on another thread, which
 //! then ends.
 //!
-//! Blind spot: the flag by which std recognises a panic inside a panic hook is not kept per stack. It would matter for
-//! a message that performs a visible operation while it is formatted, and panics after that.
+//! Blind spot: the flag by which std recognises a panic inside a panic hook is not kept per stack. It matters for a
+//! message that performs a visible operation while it is formatted, and panics after that, and for a test's own hook
+//! that panics: std would abort the process.
 
 use super::arena;
 use corosensei::stack::DefaultStack;

@@ -71,7 +71,11 @@ impl Awaited {
             return Some(true);
         }
         let concerns = event.var == self.var && event.may_change();
-        concerns.then(|| !has_value(event.op) || self.value != Some(event.written))
+        concerns.then(|| match event.op {
+            // A wake-up of those that wait at a word, which keeps its value.
+            SyncVarOp::NotifyOne | SyncVarOp::NotifyAll if self.value.is_some() => false,
+            _ => !has_value(event.op) || self.value != Some(event.written),
+        })
     }
 }
 

@@ -368,13 +368,13 @@ impl Exploration {
                 true => "",
                 false => " as far as it was kept",
             };
-            report.note(&format!(
+            report.note_for_good(&format!(
                 "an earlier run of this test ended in the middle of an execution, as its process did: {again} runs that \
                  execution again{how_far}"
             ));
         }
         for damaged in journal::take_damaged(&journal) {
-            report.note(&damaged.to_string());
+            report.note_for_good(&damaged.to_string());
         }
         report
     }

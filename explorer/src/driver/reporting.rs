@@ -296,8 +296,11 @@ impl Outcome<'_> {
         let cut_off = books.cut_off.note();
         report.cautions.extend(cut_off.clone());
         later_notes.extend(cut_off);
-        for note in later_notes.into_iter().chain(books.checkpoint_problem) {
+        for note in later_notes {
             report.note(&note);
+        }
+        if let Some(problem) = books.checkpoint_problem {
+            report.note_for_good(&problem);
         }
         let coverage = match coverage {
             // For a few executions the limits say nothing.
@@ -567,6 +570,18 @@ impl Report {
     fn caution(&mut self, note: &str) {
         self.note(note);
         self.cautions.push(note.to_owned());
+    }
+
+    /// Adds a note that no other search would add.
+    pub(super) fn note_for_good(&mut self, note: &str) {
+        self.note(note);
+        self.lasting.push(note.to_owned());
+    }
+
+    /// Replaces this report by that of another search of the same test, which keeps the lasting notes.
+    pub(crate) fn replace_by(&mut self, other: Report) {
+        let lasting = std::mem::replace(self, other).lasting;
+        lasting.iter().for_each(|note| self.note_for_good(note));
     }
 
     /// Adds a note, once.

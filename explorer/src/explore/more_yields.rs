@@ -23,8 +23,9 @@ const FACTOR: u32 = 4;
 pub(super) struct MoreYields(Vec<Exploration>);
 
 impl MoreYields {
-    /// Returns those of an explorer's search; none if another search was requested.
-    pub(super) fn of(explorer: &mut Explorer, program: &str, body: usize) -> MoreYields {
+    /// Returns those of an explorer's search; none if another search was requested, or if a monitor or a setting does not
+    /// allow them.
+    pub(super) fn of(explorer: &Explorer, program: &str, body: usize) -> MoreYields {
         let StrategyKind::Auto(options) = explorer.settings.strategy else {
             return MoreYields(Vec::new());
         };
@@ -65,7 +66,8 @@ impl MoreYields {
             {
                 break;
             }
-            let (executions, time) = limits_left(settings, all, report.elapsed(), rest);
+            let keeps_rest = rest && report.limits.iter().any(Limit::is_memory);
+            let (executions, time) = limits_left(settings, all, report.elapsed(), keeps_rest);
             if executions == Some(0) || time.is_some_and(|left| left.is_zero()) {
                 break;
             }
@@ -75,9 +77,10 @@ impl MoreYields {
             next.progress = progress.map(|call| later(call, all, report.elapsed()));
             let next = next.run_apart(test)?;
             all += next.executions();
-            if report.take_with_more_yields(next, own.fair_yields, settings.fair_yields) {
-                *settings = own;
+            if !report.take_with_more_yields(next, own.fair_yields, settings.fair_yields) {
+                break;
             }
+            *settings = own;
         }
         Ok(all)
     }

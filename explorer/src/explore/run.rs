@@ -73,7 +73,7 @@ impl Explorer {
         let mut report = match damaged {
             Some(report) => report,
             None => {
-                let more = MoreYields::of(&mut self, &program, body);
+                let more = MoreYields::of(&self, &program, body);
                 let second = SecondPart::of(&mut self, &program, body);
                 let mut first = self.exploration(&program, body);
                 first.is_followed = second.is_some();

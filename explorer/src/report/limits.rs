@@ -114,7 +114,7 @@ pub enum Limit {
         /// The interval of the yields that count: `fair_yields` of the setting `spin_loops`.
         every: u32,
     },
-    /// Threads that are not controlled, and used objects of executions.
+    /// Threads that are not controlled, and may have used objects of executions.
     OtherThreads {
         /// Their names.
         threads: Vec<String>,
@@ -215,10 +215,10 @@ impl fmt::Display for Limit {
                 watched,
             } => {
                 f.write_str(match watched {
-                    true => "the order of accesses to files, environment variables and panic hooks in unmodified code",
+                    true => "the order of accesses to files and environment variables, and of panics without a hook, in unmodified code",
                     false => {
-                        "the order of accesses to plain memory, files, environment variables and panic hooks in \
-                         unmodified code"
+                        "the order of accesses to plain memory, files and environment variables, and of panics without a \
+                         hook, in unmodified code"
                     }
                 })?;
                 match statics_stay {

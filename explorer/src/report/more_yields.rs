@@ -1,7 +1,7 @@
 //! The reports of searches that count fewer yields for fairness.
 
 use super::limits::narrowed;
-use super::{Coverage, Limit, Report, Verdict, count};
+use super::{Coverage, FindingKind, Limit, Report, Verdict, count};
 use intermezzo_engine::runtime::interrupt::interrupted;
 
 impl Report {
@@ -23,6 +23,15 @@ impl Report {
     /// is complete or found an error, it replaces this one, and `true` is returned; otherwise it is noted.
     pub(crate) fn take_with_more_yields(&mut self, mut next: Report, yields: u32, before: u32) -> bool {
         next.elapsed_seconds += self.elapsed_seconds;
+        let long = next.errors().find(|finding| never_ended(&finding.kind));
+        if let Some(long) = long.filter(|_| next.errors().all(|finding| never_ended(&finding.kind))) {
+            let (kind, executions) = (long.kind.clone(), count(next.executions, "execution"));
+            self.elapsed_seconds = next.elapsed_seconds;
+            self.note(&format!(
+                "with `fair_yields={yields}`, the search ended after {executions} with one that did not end ({kind})"
+            ));
+            return false;
+        }
         if next.errors().next().is_some() {
             next.note(&format!(
                 "with `fair_yields={before}` no error was found: {}",
@@ -31,22 +40,29 @@ impl Report {
             next.note_settled(self.settled, &format!(" with `fair_yields={before}`"));
             // There are only warnings among them.
             next.take_findings(std::mem::take(&mut self.findings));
-            *self = next;
+            self.replace_by(next);
             return true;
         }
         if next.verdict == Verdict::Pass && next.is_complete_but_for_fairness() {
             // Its schedules include those of this report.
-            *self = next;
+            self.replace_by(next);
             return true;
         }
         self.elapsed_seconds = next.elapsed_seconds;
         self.note_settled(next.settled, &format!(" with `fair_yields={yields}`"));
         match next.verdict {
-            Verdict::Pass => self.note(&format!(
-                "with `fair_yields={yields}`, which leaves out fewer schedules: {}, {}",
-                count(next.executions, "execution"),
-                next.coverage
-            )),
+            Verdict::Pass => {
+                // The limits are what others left, so their numbers would say nothing.
+                if let Coverage::Bounded { reason, .. } = &mut next.coverage {
+                    *reason = None;
+                }
+                self.note(&format!(
+                    "with `fair_yields={yields}`, which leaves out fewer schedules, the search did not end within the limits: \
+                     {}, {}",
+                    count(next.executions, "execution"),
+                    next.coverage
+                ));
+            }
             _ if interrupted() => self.undecide(&format!("it was interrupted with `fair_yields={yields}`")),
             _ if next.cut_off_failed => self.undecide(&format!(
                 "with `fair_yields={yields}`, an execution that was cut off had failed"
@@ -57,4 +73,10 @@ impl Report {
         }
         false
     }
+}
+
+/// Returns `true` if a finding of this kind may only show that a loop made more rounds: those with more yields are no error.
+fn never_ended(kind: &FindingKind) -> bool {
+    use FindingKind::{Hang, Livelock, StepLimit, UnfairSpin};
+    matches!(kind, Hang | Livelock | StepLimit | UnfairSpin)
 }

@@ -63,7 +63,7 @@ impl Report {
             second.note_settled(self.settled, " with sequentially consistent memory");
             // There are only warnings among them.
             second.take_findings(std::mem::take(&mut self.findings));
-            *self = second;
+            self.replace_by(second);
             return true;
         }
         self.elapsed_seconds = second.elapsed_seconds;

@@ -48,8 +48,6 @@ use intermezzo_search::classic::maple::IRootCoverage;
 use intermezzo_search::estimate::Estimate;
 use recording::Recorded;
 use std::collections::BTreeMap;
-#[cfg(feature = "files")]
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -626,29 +624,5 @@ impl Report {
     /// Returns further notes for the reader.
     pub fn notes(&self) -> &[String] {
         &self.notes
-    }
-
-    /// Writes the report's JSON form into a directory, to a new file named after the program. Existing files are not
-    /// overwritten. If the file cannot be written, it is missing: the reader of the directory has to notice that.
-    #[cfg(feature = "files")]
-    pub fn write_into(&self, directory: &Path) {
-        write_beside(directory, &self.program, &self.to_json());
-    }
-
-    /// Returns the report as one JSON object, ended by a line break.
-    ///
-    /// ```
-    /// # use intermezzo_explorer as intermezzo;
-    /// use intermezzo::Explorer;
-    ///
-    /// let json = Explorer::new().explore(|| {}).to_json();
-    /// assert!(json.contains("\"verdict\": \"pass\""));
-    /// ```
-    #[cfg(feature = "files")]
-    pub fn to_json(&self) -> String {
-        let mut text = intermezzo_engine::serial::to_string_pretty(self)
-            .expect("a report has no map with other keys than text");
-        text.push('\n');
-        text
     }
 }

@@ -573,7 +573,7 @@ impl Report {
     }
 
     /// Adds a note that no other search would add.
-    pub(super) fn note_for_good(&mut self, note: &str) {
+    pub(crate) fn note_for_good(&mut self, note: &str) {
         self.note(note);
         self.lasting.push(note.to_owned());
     }

@@ -1,8 +1,9 @@
-//! Findings in the JSON form of reports.
+//! The JSON form of reports, and of their findings.
 
-use super::{Finding, FindingDetail, listed, severity_name};
+use super::{Finding, FindingDetail, Report, listed, severity_name, write_beside};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
+use std::path::Path;
 use std::time::Duration;
 
 impl Serialize for Finding {
@@ -63,4 +64,28 @@ impl Serialize for Finding {
 /// Writes a time as a number of seconds.
 pub(super) fn seconds<S: Serializer>(elapsed: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_f64(elapsed.as_secs_f64())
+}
+
+impl Report {
+    /// Writes the report's JSON form into a directory, to a new file named after the program. Existing files are not
+    /// overwritten. If the file cannot be written, it is missing: the reader of the directory has to notice that.
+    pub fn write_into(&self, directory: &Path) {
+        write_beside(directory, &self.program, &self.to_json());
+    }
+
+    /// Returns the report as one JSON object, ended by a line break.
+    ///
+    /// ```
+    /// # use intermezzo_explorer as intermezzo;
+    /// use intermezzo::Explorer;
+    ///
+    /// let json = Explorer::new().explore(|| {}).to_json();
+    /// assert!(json.contains("\"verdict\": \"pass\""));
+    /// ```
+    pub fn to_json(&self) -> String {
+        let mut text = intermezzo_engine::serial::to_string_pretty(self)
+            .expect("a report has no map with other keys than text");
+        text.push('\n');
+        text
+    }
 }

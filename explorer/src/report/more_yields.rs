@@ -80,3 +80,29 @@ fn never_ended(kind: &FindingKind) -> bool {
     use FindingKind::{Hang, Livelock, StepLimit, UnfairSpin};
     matches!(kind, Hang | Livelock | StepLimit | UnfairSpin)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Environment;
+
+    #[test]
+    fn notes_on_files_and_processes_stay() {
+        let report = || {
+            Report::new(
+                ("test".into(), Default::default()),
+                Environment::calm(),
+                "auto".into(),
+                0,
+            )
+        };
+        let (mut first, mut second) = (report(), report());
+        first.note_for_good("an earlier run ended");
+        first.note("of the first search");
+        second.note("of the second");
+        first.replace_by(second);
+        assert_eq!(first.notes(), ["of the second", "an earlier run ended"]);
+        first.replace_by(report());
+        assert_eq!(first.notes(), ["an earlier run ended"]);
+    }
+}

@@ -77,7 +77,7 @@ fn outcomes_of_real_threads_are_found() {
 }
 
 /// The crates of the programs.
-const DEPENDENCIES: &str = "arc-swap = \"1\"\nconcurrent-queue = \"2\"\ncrossbeam-channel = \"0.5\"\n\
+const DEPENDENCIES: &str = "[dependencies]\narc-swap = \"1\"\nconcurrent-queue = \"2\"\ncrossbeam-channel = \"0.5\"\n\
     crossbeam-deque = \"0.8\"\ncrossbeam-queue = \"0.3\"\ndashmap = \"6\"\nflume = \"0.12\"\nkanal = \"0.1\"\n\
     once_cell = \"1\"\nparking_lot = \"0.13\"\nspin = \"0.12\"\nthingbuf = \"0.1\"\n";
 

@@ -319,13 +319,14 @@ fn panic_hooks_are_the_executions() {
         race(|_| {});
         let words = vec![String::from("a hook"); 3];
         let heard = heard.clone();
-        set_hook(Box::new(move |info| {
-            heard.add((words[2].len(), info.to_string().len()))
-        }));
+        set_hook(
+            Box::new(move |info| heard.add((words[2].len(), info.to_string().len()))),
+            || (),
+        );
         assert!(catch_unwind(|| panic!("caught {}", 1)).is_err());
         let own = take_hook();
         assert!(catch_unwind(|| panic!("unheard")).is_err());
-        set_hook(Box::new(move |info| own(info)));
+        set_hook(Box::new(move |info| own(info)), || ());
         assert!(catch_unwind(|| panic!("caught {}", 22)).is_err());
     });
     assert!(report.verdict().is_pass(), "{report}");

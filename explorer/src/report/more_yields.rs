@@ -77,8 +77,8 @@ impl Report {
 
 /// Returns `true` if a finding of this kind may only show that a loop made more rounds: those with more yields are no error.
 fn never_ended(kind: &FindingKind) -> bool {
-    use FindingKind::{Hang, Livelock, StepLimit, UnfairSpin};
-    matches!(kind, Hang | Livelock | StepLimit | UnfairSpin)
+    use FindingKind::{Livelock, StepLimit, UnfairSpin};
+    matches!(kind, Livelock | StepLimit | UnfairSpin)
 }
 
 #[cfg(test)]

@@ -110,23 +110,14 @@ impl Events {
                 return false;
             }
             // The other fields have been compared.
-            (entry.read, entry.written, entry.elided) = (read, written, false);
         } else {
-            // The fields go from registers directly to their places, because the event's address is not taken. If the
-            // event were assembled elsewhere and copied in larger pieces, each copy would wait for the stores before
-            // it.
-            *entry = Event {
-                site: access.site,
-                read,
-                written,
-                task,
-                index,
-                var: access.var,
-                op: access.op,
-                order: access.order,
-                elided: false,
-            };
+            // One field after the other: so none waits in a register that the caller would have to save first.
+            (entry.task, entry.index) = (task, index);
+            entry.site = access.site;
+            entry.var = access.var;
+            (entry.op, entry.order) = (access.op, access.order);
         }
+        (entry.read, entry.written, entry.elided) = (read, written, false);
         self.used += 1;
         true
     }

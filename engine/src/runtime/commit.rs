@@ -13,9 +13,6 @@ impl Engine {
     #[cfg_attr(feature = "unmodified", inline(never))]
     #[cfg_attr(not(feature = "unmodified"), inline)]
     pub fn commit(self, access: Access, read: u64, written: u64) {
-        if self.in_teardown() {
-            return;
-        }
         match self.with(|rt| rt.record_at_once(&access, read, written)) {
             Some(false) => {}
             Some(true) => self.tell_access(),
@@ -35,12 +32,16 @@ impl Engine {
         });
     }
 
-    /// Does the same as `commit` if there is no room, if another event was expected, or if the task was given pointers.
+    /// Does the same as `commit` in teardown, if there is no room, if another event was expected, or if the task was
+    /// given pointers.
     /// It is a separate function, called last, so that no value is kept across a call. Otherwise the event's number
     /// would be kept in the frame of the test's own function, and the rounds of its loop would have different states.
     #[cold]
     #[inline(never)]
     fn commit_anyway(self, access: &Access, read: u64, written: u64) {
+        if self.in_teardown() {
+            return;
+        }
         self.with(|rt| {
             if !rt.record.events.has_room(rt.tasks.current(), access) {
                 rt.record.events.make_room();
@@ -123,11 +124,11 @@ impl Engine {
 
 impl Runtime {
     /// Records the effect of the current task's operation. Returns `true` if a monitor must be notified. Returns `None`
-    /// if nothing was recorded, because pointers have to be checked first or for the reasons of
-    /// [`record`](Self::record).
+    /// if nothing was recorded, because the execution is being cleared away, because pointers have to be checked first,
+    /// or for the reasons of [`record`](Self::record).
     #[inline(always)]
     fn record_at_once(&mut self, access: &Access, read: u64, written: u64) -> Option<bool> {
-        if self.monitors.pointers_out {
+        if self.end.teardown | self.monitors.pointers_out {
             return None;
         }
         self.record(access, read, written)

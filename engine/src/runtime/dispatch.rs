@@ -22,6 +22,14 @@ pub(super) enum Next {
     Stop,
 }
 
+/// A step that the previous execution took under the same choices.
+#[derive(Clone, Copy)]
+pub(super) struct KnownStep {
+    pub(super) task: u32,
+    /// The number of choices at its end.
+    choices_end: usize,
+}
+
 impl Runtime {
     /// Decides which task goes next, and makes it current.
     #[inline(always)]
@@ -36,9 +44,9 @@ impl Runtime {
         }
         let listed = self.ready.slow_path() || self.ready.any_sleeper();
         let enabled = self.ready.enabled().low();
-        if !listed && let Some(task) = self.known_next(enabled) {
+        if !listed && let Some(known) = self.known_next(enabled) {
             self.ready.end_fair_step_low();
-            return self.step_known(task);
+            return self.step_known(known);
         }
         let is_over = !self.tasks.any_live();
         if enabled == 0
@@ -60,10 +68,10 @@ impl Runtime {
         }
     }
 
-    /// Returns the task that takes the next step, if that step is known and nothing comes before it.
-    /// [`dispatch`](Self::dispatch) handles all cases, including this one.
+    /// Returns the next step, if it is known and nothing comes before it. [`dispatch`](Self::dispatch) handles all
+    /// cases, including this one.
     #[inline(always)]
-    pub(super) fn known_step(&self) -> Option<u32> {
+    pub(super) fn known_step(&self) -> Option<KnownStep> {
         let known = self.known_next(self.ready.enabled().low())?;
         let is_simple = !self.ready.is_special() && self.record.steps < self.looks.after;
         is_simple.then_some(known)
@@ -72,21 +80,14 @@ impl Runtime {
     /// Takes the known step of the current task, which waits at no gate, if it took the last step as well and no point
     /// was closed. Otherwise does nothing and returns `false`.
     #[inline(always)]
-    pub(super) fn continue_as_known(&mut self, task: u32) -> bool {
-        if self.ready.last() != task || self.decisions.any_closed() {
+    pub(super) fn continue_as_known(&mut self, known: KnownStep) -> bool {
+        if self.ready.last() != known.task || self.decisions.any_closed() {
             return false;
         }
         // This is not a preemption, because the task continues.
-        self.decisions.repeat(self.choices_of_known());
+        self.decisions.repeat(known.choices_end);
         self.record.steps += 1;
         true
-    }
-
-    /// Returns the number of choices at the end of the next step, which must be known.
-    #[inline(always)]
-    fn choices_of_known(&self) -> usize {
-        let known = self.record.trace.steps().get(self.record.steps as usize + 1);
-        known.map_or(0, |known| known.choices_end)
     }
 
     /// Notes that the current task performs its operation now, and notifies the monitors.
@@ -99,13 +100,14 @@ impl Runtime {
         }
     }
 
-    /// Returns the task that took the next step in the previous execution, if all steps so far are the same as there:
-    /// then the other enabled tasks need not be computed. `None` also if this task cannot continue here, so that the
-    /// departure is noticed.
+    /// Returns the next step of the previous execution, if all steps so far are the same as there: then the other
+    /// enabled tasks need not be computed. `None` also if its task cannot continue here, so that the departure is
+    /// noticed.
     #[inline(always)]
-    fn known_next(&self, enabled: u64) -> Option<u32> {
+    fn known_next(&self, enabled: u64) -> Option<KnownStep> {
         let known = self.record.trace.steps().get(self.record.steps as usize + 1)?;
-        (known.task < 64 && enabled & 1 << known.task != 0).then_some(known.task)
+        let (task, choices_end) = (known.task, known.choices_end);
+        (task < 64 && enabled & 1 << task != 0).then_some(KnownStep { task, choices_end })
     }
 
     /// Returns the next task that must run before anything is decided, among all tasks.
@@ -301,8 +303,8 @@ impl Runtime {
 
     /// Takes a step of the task that the trace already knows.
     #[inline(always)]
-    pub(super) fn step_known(&mut self, task: u32) -> Next {
-        if self.decisions.repeat(self.choices_of_known()) {
+    pub(super) fn step_known(&mut self, KnownStep { task, choices_end }: KnownStep) -> Next {
+        if self.decisions.repeat(choices_end) {
             self.note_preemption();
         }
         self.record.steps += 1;

@@ -137,6 +137,7 @@ use crate::trace::{Class, EndedWait, Key, Limit};
 use constraints::Constraints;
 use cut_off::Looks;
 use decisions::Decisions;
+use dispatch::KnownStep;
 use ending::ExecutionEnd;
 use execution_record::ExecutionRecord;
 use intermezzo_sdk::{Interests, MemoryOrder, SyncVarOp};
@@ -189,7 +190,10 @@ impl Engine {
     fn enter_apart(self, op: SyncVarOp, order: MemoryOrder, var: u32, site: Site) {
         // What follows is in separate functions, which are called last, so that the most frequent case needs none of
         // their registers.
-        if self.needs_care() || self.with(|rt| rt.monitors.pointers_out || rt.tasks.current() >= 64) {
+        // Without branches in between: hardly ever is one of them set.
+        if self.with(|rt| {
+            rt.end.teardown | rt.end.takes_care | rt.monitors.pointers_out | (rt.tasks.current() >= 64)
+        }) {
             return self.enter_with_care(op, order, var, site);
         }
         self.announce(Access { op, order, var, site });
@@ -230,19 +234,19 @@ impl Engine {
             (current, rt.known_step())
         });
         match known {
-            Some(task) if task == current && self.with(|rt| rt.continue_as_known(task)) => {
+            Some(known) if known.task == current && self.with(|rt| rt.continue_as_known(known)) => {
                 self.with(Runtime::begin_operation);
             }
-            Some(task) => self.take_known_turn(task),
+            Some(known) => self.take_known_turn(known),
             None => self.take_turn(),
         }
     }
 
-    /// Lets the task take its step, which is known from before. Returns when the current task may perform the operation
+    /// Lets a task take its step, which is known from before. Returns when the current task may perform the operation
     /// that it announced.
     #[inline(never)]
-    fn take_known_turn(self, task: u32) {
-        let next = self.with(|rt| rt.step_known(task));
+    fn take_known_turn(self, known: KnownStep) {
+        let next = self.with(|rt| rt.step_known(known));
         self.follow(next);
         self.with(Runtime::begin_operation);
     }

@@ -366,6 +366,12 @@ impl Strategy for Guarded {
         gave_up.unwrap_or(false)
     }
 
+    fn keep_to_whole(&mut self) -> bool {
+        let Guarded { search, caller, .. } = self;
+        let keeps = caller.call_between("keep_to_whole", || search.keep_to_whole());
+        keeps.unwrap_or(false)
+    }
+
     fn restart(&mut self) -> Option<Box<dyn Strategy>> {
         let Guarded { search, caller, .. } = self;
         let again = caller.call_between("restart", || search.restart())??;

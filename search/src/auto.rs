@@ -10,11 +10,18 @@
 //! Each of several workers has turns of its own: if they shared one sequence of turns, a worker that gets every second
 //! execution might never run one of some part. Then the executions depend on how fast the workers are.
 //!
+//! At the limit that holds where none is set, the first search continues alone for three times as many executions if it
+//! seems to end within them.
+//!
 //! Cost: two to four executions for each execution of the search that would have been the best of the three. Misses:
 //! nothing that these searches find by themselves in as many executions.
 
+mod exhaustive;
+mod pace;
+
 use crate::sampling::{Policy, Sampling};
 use Part::{Bounds, Drawn, Whole};
+use exhaustive::Exhaustive;
 use intermezzo_engine::schedule::Choice;
 use intermezzo_engine::serial::{Deserialize, Serialize};
 use intermezzo_engine::strategy::{
@@ -22,12 +29,16 @@ use intermezzo_engine::strategy::{
     SearchPosition, SearchState, SoFar, Status, Strategy, TimeIsOver,
 };
 use intermezzo_engine::trace::Trace;
+use pace::Pace;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::SeqCst};
 
 /// Half of this many first executions are drawn. Later, half belong to the search of every trace, because most bugs of
 /// few constraints have been found by then.
 const EARLY: u64 = 300;
+
+/// The executions in which the search of every trace has to end, by its pace, to continue beyond the default limit.
+const WITHIN_REACH: u64 = 150_000;
 
 /// The searches that share the executions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,52 +58,6 @@ const PARTS: usize = 3;
 const TURNS_EARLY: [Part; 4] = [Drawn, Bounds, Drawn, Whole];
 const TURNS_LATER: [Part; 4] = [Whole, Drawn, Whole, Bounds];
 
-/// An exhaustive part of the search.
-struct Exhaustive {
-    search: Box<dyn Strategy>,
-    /// The choices from which it continues: for `Whole` those that its next execution must make first, for `Bounds`
-    /// those of its last execution. `None` before its first execution, and while there is no work for this worker.
-    at: Option<Vec<Choice>>,
-    begun: bool,
-    /// `true` if this worker has no work of this part, and counts as waiting.
-    idle: bool,
-}
-
-impl Exhaustive {
-    fn parallel(&mut self) -> &mut dyn Parallel {
-        self.search.parallel().expect("`Auto::parallel` has asked for it")
-    }
-
-    fn resumable(&mut self) -> &mut dyn Resumable {
-        self.search
-            .resumable()
-            .expect("`Auto::resumable` has asked for it")
-    }
-
-    fn new(search: Box<dyn Strategy>) -> Exhaustive {
-        Exhaustive {
-            search,
-            at: None,
-            begun: false,
-            idle: false,
-        }
-    }
-
-    /// Keeps the choices from which to continue.
-    fn keep(&mut self, plan: &Plan) {
-        let at = self.at.get_or_insert_default();
-        at.clear();
-        at.extend_from_slice(plan.choices());
-    }
-
-    /// Returns the plan of these choices.
-    fn plan(&self) -> Plan {
-        let mut plan = Plan::default();
-        plan.replace(self.at.as_deref().unwrap_or_default());
-        plan
-    }
-}
-
 /// Exhaustive search and samples, in turns.
 pub struct Auto {
     whole: Option<Exhaustive>,
@@ -107,6 +72,10 @@ pub struct Auto {
     shared: Arc<Shared>,
     /// `true` if other workers share the search.
     several: bool,
+    /// `true` if only the search of every trace runs from now on.
+    only_whole: bool,
+    /// The pace of that search.
+    pace: Pace,
 }
 
 /// The state that workers share.
@@ -152,6 +121,8 @@ struct Saved {
     drawn: String,
     begun: [u64; PARTS],
     exhausted: usize,
+    #[serde(default)]
+    only_whole: bool,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -184,6 +155,8 @@ impl Auto {
                 ..Shared::default()
             }),
             several: false,
+            only_whole: false,
+            pace: Pace::default(),
         }
     }
 
@@ -215,6 +188,7 @@ impl Auto {
     fn turn(&self) -> Part {
         let number = self.turns;
         let turns: &[Part] = match (number, &self.whole) {
+            _ if self.only_whole => &[Whole],
             (0, Some(_)) => &[Whole],
             (0, None) => &[Bounds],
             (_, None) => &[Drawn, Bounds],
@@ -243,6 +217,8 @@ impl Auto {
                 }
                 if whole.search.next(plan, trace) {
                     whole.keep(plan);
+                    let executions = self.shared.ran(Whole);
+                    self.pace.note(executions, || whole.progress(executions));
                 } else if whole.search.gave_up() {
                     self.shared.stopped.store(true, SeqCst);
                 } else {
@@ -365,6 +341,16 @@ impl Strategy for Auto {
 
     fn gave_up(&self) -> bool {
         self.whole.as_ref().is_some_and(|whole| whole.search.gave_up()) || self.bounds.search.gave_up()
+    }
+
+    fn keep_to_whole(&mut self) -> bool {
+        // Each of several workers knows only the progress of its own share.
+        if let (Some(whole), false) = (&self.whole, self.only_whole || self.several) {
+            let executions = self.shared.ran(Whole);
+            let progress = whole.progress(executions);
+            self.only_whole = self.pace.ends_within(WITHIN_REACH, executions, progress);
+        }
+        self.only_whole
     }
 
     fn finished(&mut self, past: &CompletedExecution<'_>) {
@@ -495,6 +481,8 @@ impl Parallel for Auto {
             turns: 1,
             shared: self.shared.clone(),
             several: true,
+            only_whole: self.only_whole,
+            pace: self.pace,
         })
     }
 
@@ -577,6 +565,7 @@ impl Resumable for Auto {
             drawn: self.drawn.save_shared()?,
             begun: [Whole, Bounds, Drawn].map(|part| shared.ran(part)),
             exhausted: shared.exhausted.load(SeqCst),
+            only_whole: self.only_whole,
         };
         intermezzo_engine::serial::to_string(&saved).ok()
     }
@@ -601,6 +590,7 @@ impl Resumable for Auto {
         }
         self.shared.exhausted.store(saved.exhausted, SeqCst);
         self.turns = self.shared.all();
+        self.only_whole = saved.only_whole;
         let bounds = of(saved.bounds, |hand| &hand.bounds);
         let drawn = of(saved.drawn, |hand| &hand.drawn);
         let whole = match (&mut self.whole, saved.whole) {
@@ -611,5 +601,33 @@ impl Resumable for Auto {
         // In the restored search, the next execution of `Whole` is not the first one of both parts.
         self.bounds.begun = true;
         whole && self.bounds.resumable().restore(&bounds) && self.drawn.restore(&drawn)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dfs::DepthFirst;
+    use crate::policies::policy;
+
+    fn auto() -> Auto {
+        let search = || Box::new(DepthFirst::new());
+        let policy = policy(&crate::kinds::StrategyKind::Random, None);
+        Auto::new(Some(search()), search(), policy, 0, 0)
+    }
+
+    #[test]
+    fn a_checkpoint_says_that_only_every_trace_is_searched() {
+        let mut saved = auto();
+        saved.only_whole = true;
+        let state = SearchState {
+            shared: saved.save_shared().unwrap(),
+            hands: vec![saved.save(&Plan::default()).unwrap()],
+        };
+        let mut restored = auto();
+        assert!(!restored.keep_to_whole());
+        assert!(restored.restore(&state));
+        assert!(restored.keep_to_whole());
+        assert_eq!(restored.turn(), Whole);
     }
 }

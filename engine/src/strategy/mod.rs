@@ -100,6 +100,12 @@ pub trait Strategy: Send {
         false
     }
 
+    /// Lets a search that consists of several run from now on only the one that covers every trace, if that one seems to be
+    /// within reach of its end. Returns `true` if it does. Called when the limit is reached that holds where none is set.
+    fn keep_to_whole(&mut self) -> bool {
+        false
+    }
+
     /// Returns the same search from its beginning, with what it has learned. Returns `None` if it can be made from the
     /// settings.
     ///

@@ -27,7 +27,7 @@ use limits::Limits;
 pub(crate) use limits::limits_left;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The reason why an exploration ended before its search was over.
@@ -61,7 +61,7 @@ impl End {
         cut_off: &CutOffExecutions,
         keeps_rest: bool,
     ) -> String {
-        let limits = Limits::of(settings);
+        let limits = Limits::of_search(settings, executions);
         let raise = match limits.by_default {
             true if keeps_rest => " (no limit is set: set `executions` or `time` to change it)",
             true => ", which holds where none is set (set `executions` or `time` to change it)",
@@ -253,6 +253,8 @@ pub(super) struct Workers {
 pub(super) struct Shared<'a> {
     pub(super) settings: &'a Settings,
     limits: Limits,
+    /// `true` if the search continues beyond the default limit of executions; set once that is reached.
+    extended: OnceLock<bool>,
     /// `true` if another exploration follows once orderings weaker than `SeqCst` were seen.
     is_followed: AtomicBool,
     /// `true` once such orderings were seen: then a part of the limits is kept for it.
@@ -330,6 +332,7 @@ impl<'a> Shared<'a> {
             } else {
                 Limits::of(settings)
             },
+            extended: OnceLock::new(),
             is_followed: AtomicBool::new(false),
             keeps_rest: AtomicBool::new(false),
             kind,
@@ -465,7 +468,11 @@ impl<'a> Shared<'a> {
 
     /// Allows a worker to prepare an execution. Returns `false` if the limit of executions is reached.
     pub(super) fn allow(&self) -> bool {
-        let Some(most) = self.limits.executions(self.keeps_rest()) else {
+        let limits = match self.extended.get() {
+            Some(true) => self.limits.extended(),
+            _ => self.limits,
+        };
+        let Some(most) = limits.executions(self.keeps_rest()) else {
             return true;
         };
         loop {
@@ -480,6 +487,22 @@ impl<'a> Shared<'a> {
             // free.
             std::thread::yield_now();
         }
+    }
+
+    /// Lets the search continue beyond the limit of executions, which is reached, if that is the default one and
+    /// `is_within_reach`. Returns `true` if it does, now or since an earlier call.
+    #[cold]
+    pub(super) fn extend(&self, is_within_reach: impl FnOnce() -> bool) -> bool {
+        let decide = || {
+            let extends = is_within_reach();
+            if extends {
+                self.say(
+                    "every trace seems to be within reach, so the search continues beyond the default limit",
+                );
+            }
+            extends
+        };
+        self.limits.by_default && *self.extended.get_or_init(decide)
     }
 
     /// Registers that the execution that was allowed begins, or that there is none.

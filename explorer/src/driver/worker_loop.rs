@@ -282,7 +282,9 @@ impl<'a> WorkerLoop<'a> {
             self.keeps_rest = !self.keeps_rest;
             self.worker.cut_off(Some(self.common.cut_off_at()));
         }
-        let allowed = self.common.allow();
+        let common = self.common;
+        let mut extend = || common.extend(|| self.worker.strategy().keep_to_whole());
+        let allowed = common.allow() || extend() && common.allow();
         if !allowed {
             self.common.end(End::Executions);
         }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 impl Explorer {
     /// Stops after this many executions. Default: no limit; with [`Strategy::auto`](super::Strategy::auto) and
-    /// no limit on time, 50,000.
+    /// no limit on time, 50,000, or 200,000 if the search of every trace seems to end within them.
     pub fn executions(mut self, most: u64) -> Explorer {
         self.settings.executions = Some(most);
         self

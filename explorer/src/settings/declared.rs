@@ -280,7 +280,7 @@ settings {
     preemptions: Option<u32> = None,
         "Limits the number of preemptions in an execution",
         in_checkpoints: true;
-    /// `None` means no limit, but 50,000 with `auto` and no limit on time.
+    /// `None` means no limit; but with `auto` and no limit on time 50,000, or 200,000 if every trace is within reach.
     executions: Option<u64> = None,
         "Limits the number of executions";
     /// `Duration::MAX` means no limit. `None` means two minutes if executions are not limited either, and otherwise no

@@ -220,6 +220,32 @@ fn it_ends_without_any_limit_and_says_why() {
     );
 }
 
+/// Three tasks with four steps: 34,650 orders.
+fn within_reach() {
+    let n = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        for task in 0..3 {
+            let n = &n;
+            scope.spawn(move || (0..4).for_each(|_| _ = n.swap(task, SeqCst)));
+        }
+    });
+}
+
+#[test]
+fn a_search_within_reach_continues_beyond_the_default_limit() {
+    let report = auto().explore(within_reach);
+    assert_eq!(report.coverage(), &Coverage::Exhaustive, "{report}");
+    // Half of the executions up to the limit belong to the search that ends, and all after it.
+    assert_eq!(report.executions(), 34_650 + 25_075, "{report}");
+
+    // A limit that is set is kept, and each of several workers knows only its own share.
+    for limited in [auto().executions(50_000), auto().jobs(2)] {
+        let report = limited.explore(within_reach);
+        assert_eq!(report.executions(), 50_000, "{report}");
+        assert!(matches!(report.coverage(), Coverage::Bounded { .. }), "{report}");
+    }
+}
+
 #[test]
 fn findings_of_samples_name_their_strategy() {
     let report = auto().executions(20).explore(|| large(true));

@@ -7,6 +7,9 @@ use std::time::Duration;
 /// The limit of executions for `auto` if neither executions nor time are limited: some seconds for a short test.
 const EXECUTIONS: u64 = 50_000;
 
+/// The factor by which that limit grows for a search of every trace that seems to be within reach of its end.
+const WITHIN_REACH: u64 = 4;
+
 /// The part of each limit that is kept for an exploration that follows: one `REST`th, but no more executions than it may run.
 const REST: u32 = 4;
 
@@ -46,6 +49,24 @@ impl Limits {
         }
     }
 
+    /// Returns these limits for a search that continues beyond the default limit of executions, because every trace seems
+    /// to be within reach.
+    pub(super) fn extended(self) -> Limits {
+        Limits {
+            executions: self.executions.map(|most| most * WITHIN_REACH),
+            ..self
+        }
+    }
+
+    /// Returns the limits of a search that ran this many executions.
+    pub(super) fn of_search(settings: &Settings, executions: u64) -> Limits {
+        let limits = Limits::of(settings);
+        match limits.executions {
+            Some(most) if limits.by_default && executions > most => limits.extended(),
+            _ => limits,
+        }
+    }
+
     /// Returns the limit of executions, without the rest if that is kept.
     pub(super) fn executions(&self, keeps_rest: bool) -> Option<u64> {
         let most = self.executions?;
@@ -81,7 +102,7 @@ pub(crate) fn limits_left(
     elapsed: Duration,
     keeps_rest: bool,
 ) -> (Option<u64>, Option<Duration>) {
-    let limits = Limits::of(settings);
+    let limits = Limits::of_search(settings, executions);
     let time = limits.time(keeps_rest).map(|most| {
         let left = most.saturating_sub(elapsed);
         let left = if keeps_rest { left } else { left.max(most / REST) };

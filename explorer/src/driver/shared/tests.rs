@@ -60,6 +60,9 @@ fn what_is_left_of_the_limits_is_for_the_exploration_that_follows() {
         left(&[("time", "3")], 20, micros).1,
         Some(Duration::from_millis(1_749))
     );
+    // The first exploration continued beyond the default limit.
+    assert_eq!(left(&[], 150_000, secs(1)).0, Some(50_000));
+    assert_eq!(left(&[("executions", "60")], 70, secs(1)).0, Some(0));
     assert_eq!(left(&[("executions", "60")], 20, secs(1)), (Some(40), None));
     assert_eq!(left(&[("executions", "10")], 20, secs(1)).0, Some(0));
     let first = |strategy| {
@@ -82,6 +85,21 @@ fn a_limit_of_which_nothing_is_left_is_named_as_one() {
     };
     assert_eq!(reason(3), "the limit of 3 executions was reached");
     assert!(reason(4).contains("the rest is for weak memory"));
+}
+
+#[test]
+fn the_larger_limit_of_a_search_that_was_within_reach_is_named() {
+    let settings = Settings {
+        strategy: StrategyKind::AUTO,
+        ..Settings::default()
+    };
+    let reason = |executions, keeps_rest| {
+        End::Executions.reason(&settings, executions, &CutOffExecutions::default(), keeps_rest)
+    };
+    assert!(reason(50_000, false).starts_with("the limit of 50000 executions was reached"));
+    assert!(reason(37_500, true).starts_with("37500 of 50000 executions"));
+    assert!(reason(200_000, false).starts_with("the limit of 200000 executions was reached"));
+    assert!(reason(150_000, true).starts_with("150000 of 200000 executions"));
 }
 
 #[test]

@@ -7,7 +7,8 @@
 //!
 //! Each read moves the clock: by a microsecond the first time, and by twice as much with each further read by the same
 //! task at the same place. If the task did something in between, the distance is a microsecond again, so that work
-//! takes little time. After some reads at one place it doubles in any case, so that every loop that waits for time to
+//! takes little time; so it is if the task slept, which moves the clock already. A loop that sleeps for a millisecond
+//! between two checks, and gives up after a second, so leaves other tasks some time. After some reads at one place it doubles in any case, so that every loop that waits for time to
 //! pass ends. These late reads move the clock so far that a wait with a limit may be over before it begins. So in
 //! unmodified code they give way to other tasks, as a time-out does. The distance does not depend on other tasks. So
 //! their steps commute with a read, unless they access the clock.
@@ -121,12 +122,13 @@ impl Engine {
             let same = |place: &&mut Place| place.task == task && place.site == site;
             let (tick, waits, is_slow) = match rt.world.looks.places.iter_mut().find(same) {
                 Some(place) => {
-                    let mut since = place.events..events.len();
-                    let waits = !since.any(|at| events[at].task == task && does_something(events, at));
+                    let own = || (place.events..events.len()).filter(|&at| events[at].task == task);
+                    let waits = !own().any(|at| does_something(events, at));
+                    let sleeps = own().any(|at| events[at].op == SyncVarOp::Sleep);
                     place.count += 1;
                     place.events = events.len();
                     let is_late = place.count > LOOKS_SLOW;
-                    place.tick = if waits || is_late {
+                    place.tick = if waits && !sleeps || is_late {
                         place.tick.saturating_mul(2).min(TICK_MAX)
                     } else {
                         TICK

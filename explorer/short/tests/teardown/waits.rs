@@ -4,7 +4,7 @@ use super::{kinds, outcomes};
 use intermezzo_explorer::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use intermezzo_explorer::sync::{Arc, Mutex, mpsc};
 use intermezzo_explorer::time::Instant;
-use intermezzo_explorer::{Environment, Explorer, hint, thread};
+use intermezzo_explorer::{Environment, Explorer, Strategy, hint, thread};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -149,6 +149,42 @@ fn the_clock_does_not_depend_on_steps_that_commute() {
     assert!(report.verdict().is_pass(), "{report}");
     let micros = |number| Duration::from_micros(number);
     assert_eq!(seen, BTreeSet::from([vec![micros(1), micros(3), micros(7)]]));
+}
+
+#[test]
+fn a_loop_that_sleeps_between_checks_gives_other_tasks_time() {
+    // Tests of many crates wait for a second like this. If each check moved the clock by more than the one before, a few
+    // checks would take longer than the other task's steps.
+    let explorer = Explorer::new().strategy(Strategy::random()).executions(200);
+    let report = explorer.environment(Environment::calm()).explore(|| {
+        let (n, done) = (AtomicUsize::new(0), AtomicBool::new(false));
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                (0..200).for_each(|_| _ = n.fetch_add(1, SeqCst));
+                done.store(true, SeqCst);
+            });
+            let begun = Instant::now();
+            while !done.load(SeqCst) {
+                assert!(begun.elapsed() < Duration::from_secs(1), "the time is over");
+                thread::sleep(Duration::from_millis(1));
+            }
+        });
+    });
+    assert!(report.verdict().is_pass(), "{report}");
+}
+
+#[test]
+fn a_loop_that_sleeps_between_checks_ends_however_long_it_waits() {
+    for limit in LIMITS {
+        let explorer = Explorer::new().steps_per_execution(2_000);
+        let report = explorer.environment(Environment::calm()).explore(move || {
+            let begun = Instant::now();
+            while begun.elapsed() < limit {
+                thread::sleep(Duration::from_millis(1));
+            }
+        });
+        assert!(report.verdict().is_pass(), "{limit:?}: {report}");
+    }
 }
 
 #[test]

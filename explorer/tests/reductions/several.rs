@@ -108,8 +108,10 @@ fn suite<const FAMILY: usize>(family: Family) {
         }
         if is_offered(*search) {
             let by_several: u64 = tallies.iter().map(|tally| tally.by_several).sum();
+            // Of few executions, one worker may run all before another begins.
+            let executions: u64 = tallies.iter().map(|tally| tally.executions).sum();
             assert!(
-                by_several > 0,
+                by_several > 0 || executions < 1_000,
                 "{family:?}, {}: one worker ran everything",
                 name(*search)
             );

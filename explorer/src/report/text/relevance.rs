@@ -391,8 +391,10 @@ pub(super) fn gap(
         return None;
     }
     let mut tasks: Vec<&str> = Vec::new();
-    // The variables that have one name but for their numbers: the name of the first, and `true` if there are others.
+    // The variables that have one name but for their numbers: the name of the first, `true` if there are others, and the
+    // number of events. There may be as many as events.
     let mut vars: Vec<(&str, bool, usize)> = Vec::new();
+    let mut known: BTreeMap<Cow<'_, str>, usize> = BTreeMap::new();
     for event in &events[left_out.clone()] {
         if !tasks.contains(&&*event.task) {
             tasks.push(&event.task);
@@ -402,13 +404,10 @@ pub(super) fn gap(
         if event.var.is_empty() || identities(&event.var).next().is_none() {
             continue;
         }
-        let shared = without_number(name);
-        match vars
-            .iter_mut()
-            .find(|(known, ..)| without_number(known) == shared)
-        {
-            Some((known, others, times)) => {
-                *others |= *known != name;
+        let number = *known.entry(without_number(name)).or_insert(vars.len());
+        match vars.get_mut(number) {
+            Some((first, others, times)) => {
+                *others |= *first != name;
                 *times += 1;
             }
             None => vars.push((name, false, 1)),

@@ -219,6 +219,20 @@ fn what_is_left_out_is_named() {
 }
 
 #[test]
+fn events_of_as_many_variables_are_described_in_time() {
+    // If each were compared with all before it, that would take minutes.
+    let events = (0..100_000).map(|number| store(1, &format!("atomic 1.{number}"), 1, 3));
+    let finding = failed(1, events.collect());
+    let text = gap(&finding, 0..100_000, 100, &mut sources());
+    assert_eq!(
+        text.as_deref(),
+        Some(
+            "  ... 100000 events of task 1 on atomic 1.0, atomic 1.1, atomic 1.2, atomic 1.3 and 99996 more"
+        )
+    );
+}
+
+#[test]
 fn short_executions_are_shown_as_a_whole() {
     let events: Vec<FindingEvent> = (0..WHOLE)
         .map(|line| load(1, "atomic 0.1", 0, line + 1))

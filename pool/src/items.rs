@@ -94,7 +94,7 @@ impl FromStr for ShareName {
         levels
             .filter(|levels| levels.len() <= LEVELS_MAX)
             .map(ShareName)
-            .ok_or_else(|| format!("{text:?} is no share"))
+            .ok_or_else(|| format!("{text:?} is not a share"))
     }
 }
 

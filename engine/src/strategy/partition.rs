@@ -140,7 +140,7 @@ impl FromStr for Partition {
     fn from_str(text: &str) -> Result<Partition, String> {
         let none = || {
             format!(
-                "`{text}` is no share: give one as in `3/8`, the third of eight, or `3/8.1/4`, the first quarter of that"
+                "`{text}` is not a share: give one as in `3/8`, the third of eight, or `3/8.1/4`, the first quarter of that"
             )
         };
         let mut share: Option<Partition> = None;

@@ -23,7 +23,7 @@ pub(super) fn parse(text: &str) -> Result<(Scope, Scope), String> {
     let not_in: Vec<&str> = not_in.iter().map(|entry| entry[1..].trim()).collect();
     if let Some(word) = only_in.iter().find(|entry| [EVERYWHERE, "none"].contains(*entry)) {
         return Err(format!(
-            "`{word}` is no place: give `{EVERYWHERE}` alone, or only places after a `!`, as in `!slots.rs`"
+            "`{word}` is not a place: give `{EVERYWHERE}` alone, or only places after a `!`, as in `!slots.rs`"
         ));
     }
     if not_in.contains(&"") {

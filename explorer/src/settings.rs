@@ -359,14 +359,14 @@ mod tests {
         let mut settings = Settings::default();
         for (name, value, says) in [
             ("premptions", "2", "there are: strategy, reduction"),
-            ("steps", "-1", "no number in range"),
+            ("steps", "-1", "not a number in range"),
             ("steps", " ", "no number is given: give digits"),
             ("executions", "some", "give digits, as in 10_000, or `none`"),
-            ("time", "-1", "no time"),
+            ("time", "-1", "not a time"),
             ("time", "soon", "give seconds, as in 2.5, or `none`"),
             ("hang", "", "no time is given"),
             ("keep_going", "", "nothing is given: give `true` or `false`"),
-            ("time", "1e300", "no time"),
+            ("time", "1e300", "not a time"),
             ("stack", "5", "give 32768 to"),
             (
                 "delays",
@@ -374,7 +374,7 @@ mod tests {
                 "no setting of this name: give `strategy` `dfs(delays=N)`",
             ),
             ("iroots", "windows=3", "`windows=3` is not a parameter"),
-            ("iroots", "attempts=3", "no parameters of `iroots`"),
+            ("iroots", "attempts=3", "not parameters of `iroots`"),
             ("timeouts", "3", "give `environment` `timeouts=..`"),
             ("awaits", "3", "give `spin_loops` `run` instead of `false`"),
             ("seed", "/3", "is not a seed"),
@@ -383,7 +383,7 @@ mod tests {
             ("keep_going", "maybe", "neither"),
             ("jobs", "0", "`0` is out of range: give 1 to 1024"),
             ("checkpoint", " ", "no file is given"),
-            ("strategy", "", "no strategy"),
+            ("strategy", "", "not a strategy"),
         ] {
             let error = settings.set(name, value).unwrap_err();
             assert!(error.to_string().contains(says), "{error}");

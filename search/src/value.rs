@@ -106,7 +106,12 @@ pub fn one_of<T: Copy>(all: &[(&str, T)], what: &str, name: &str) -> Result<T, S
         let known = || all.iter().map(|(known, _)| *known);
         let names: Vec<String> = known().map(|known| format!("`{known}`")).collect();
         let instead = give_instead(name, known(), &names.join(", "));
-        format!("`{name}` is no {what}: {instead}")
+        let article = if what.starts_with(['a', 'e', 'i', 'o', 'u']) {
+            "an"
+        } else {
+            "a"
+        };
+        format!("`{name}` is not {article} {what}: {instead}")
     })
 }
 
@@ -213,7 +218,7 @@ mod tests {
         }
         for wrong in ["0", "1", "-0.1", "1e-7", "NaN", "inf", "x", ""] {
             assert!(
-                probability(wrong).unwrap_err().contains("no probability"),
+                probability(wrong).unwrap_err().contains("not a probability"),
                 "{wrong}"
             );
         }

@@ -160,7 +160,7 @@ mod tests {
             ("bfs", "is not a strategy"),
             ("random(2)", "takes no parameters"),
             ("dfs(delays=2", "has no `)`"),
-            ("dfs(two)", "no parameter of `dfs`"),
+            ("dfs(two)", "not a parameter of `dfs`"),
             ("delays(2)", "give `dfs(delays=2)`"),
         ] {
             let error = Search::check_strategy(strategy).unwrap_err().to_string();

@@ -199,16 +199,16 @@ mod tests {
             assert_eq!(text.parse::<Partition>().unwrap().to_string(), text);
         }
         for (text, says) in [
-            ("", "no share"),
-            ("3", "no share"),
-            ("3/", "no share"),
-            ("-1/2", "no share"),
+            ("", "not a share"),
+            ("3", "not a share"),
+            ("3/", "not a share"),
+            ("-1/2", "not a share"),
             ("0/2", "from 1 to 2"),
             ("3/2", "from 1 to 2"),
             ("1/0", "from 1 to 4096"),
             ("1/4097", "from 1 to 4096"),
-            ("3/8.", "no share"),
-            (".3/8", "no share"),
+            ("3/8.", "not a share"),
+            (".3/8", "not a share"),
             ("3/8.5/4", "from 1 to 4"),
             (&["1/2"; 13].join("."), "at most 12 times"),
         ] {

@@ -99,7 +99,7 @@ mod tests {
         for wrong in ["!", "none", "everywhere,!ring.rs"] {
             assert!(parse(wrong).unwrap_err().contains("!slots.rs"), "{wrong}");
         }
-        assert!(parse("!a b").unwrap_err().contains("no path"));
+        assert!(parse("!a b").unwrap_err().contains("not a path"));
         assert!(
             parse_data_points("ring.rs")
                 .unwrap_err()

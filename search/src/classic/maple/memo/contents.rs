@@ -140,8 +140,8 @@ mod tests {
         for (wrong, says) in [
             ("", "EOF"),
             ("{}", "missing field"),
-            (&written.replace("[1,", "[9,"), "no iRoot"),
-            (&written.replace("[1,", "[1,77,"), "no iRoot"),
+            (&written.replace("[1,", "[9,"), "not an iRoot"),
+            (&written.replace("[1,", "[1,77,"), "not an iRoot"),
             (
                 &written.replace("\"b.rs\":\"source", "\"c.rs\":\"source"),
                 "not among its files",

@@ -95,7 +95,7 @@ fn an_unknown_setting_is_refused_with_the_known_ones() {
 #[test]
 fn an_invalid_value_is_refused_with_its_origin() {
     let text = failure(&[("preemptions", "two")], || ());
-    let says = "setting `preemptions`: `two` is no number in range: give digits, as in 10_000, or `none` (from #[intermezzo::test])";
+    let says = "setting `preemptions`: `two` is not a number in range: give digits, as in 10_000, or `none` (from #[intermezzo::test])";
     assert_eq!(text, says);
     // Each value is valid, but they contradict each other.
     let text = failure(&[("strategy", "pos"), ("reduction", "dpor")], || ());

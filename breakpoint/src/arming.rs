@@ -197,14 +197,14 @@ fn spot(text: &str) -> Result<Spot, String> {
         })
     };
     parsed().ok_or_else(|| {
-        format!("`{text}` is no place in the source: give file and line, as in `src/ring.rs:12:5`")
+        format!("`{text}` is not a place in the source: give file and line, as in `src/ring.rs:12:5`")
     })
 }
 
 fn number(text: &str) -> Result<u64, String> {
     text.replace('_', "")
         .parse()
-        .map_err(|_| format!("`{text}` is no number: give digits, as in `skip=7200`"))
+        .map_err(|_| format!("`{text}` is not a number: give digits, as in `skip=7200`"))
 }
 
 fn duration(text: &str) -> Result<Duration, String> {
@@ -215,7 +215,7 @@ fn duration(text: &str) -> Result<Duration, String> {
     parsed
         .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
         .ok_or_else(|| {
-            format!("`{text}` is no time: give it with its unit, as in `limit=500ms` or `limit=2s`")
+            format!("`{text}` is not a time: give it with its unit, as in `limit=500ms` or `limit=2s`")
         })
 }
 
@@ -318,13 +318,13 @@ mod tests {
         for (text, says) in [
             ("a b", "neither a name nor places"),
             ("a.rs:1 before", "neither a name nor places"),
-            ("a.rs:1 before b", "`b` is no place"),
-            ("a.rs:x before b.rs:1", "`a.rs:x` is no place"),
-            ("a skip=x", "`x` is no number"),
-            ("a skip=-1", "`-1` is no number"),
+            ("a.rs:1 before b", "`b` is not a place"),
+            ("a.rs:x before b.rs:1", "`a.rs:x` is not a place"),
+            ("a skip=x", "`x` is not a number"),
+            ("a skip=-1", "`-1` is not a number"),
             ("a limit=5", "give it with its unit"),
-            ("a limit=-5s", "is no time"),
-            ("a limit=1e999s", "is no time"),
+            ("a limit=-5s", "is not a time"),
+            ("a limit=1e999s", "is not a time"),
             ("a slip=5", "nothing is called `slip`"),
             ("a skip=5 hits", "`hits` refines nothing"),
             ("skip=5", "neither a name nor places"),

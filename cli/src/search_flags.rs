@@ -374,17 +374,17 @@ mod tests {
         for (flags, says) in [
             (
                 ["--preemptions", "-1"],
-                "'-1' for '--preemptions <N>': `-1` is no number in range",
+                "'-1' for '--preemptions <N>': `-1` is not a number in range",
             ),
             (
                 ["--time", "soon"],
-                "'soon' for '--time <SECONDS>': `soon` is no time",
+                "'soon' for '--time <SECONDS>': `soon` is not a time",
             ),
             (
                 ["--stack", "5"],
                 "'5' for '--stack <BYTES>': `5` is out of range: give 32768 to",
             ),
-            (["--strategy", "bfs"], "`bfs` is no strategy"),
+            (["--strategy", "bfs"], "`bfs` is not a strategy"),
             (
                 ["--jobs", "0"],
                 "'0' for '--jobs <N>': `0` is out of range: give 1 to 1024",

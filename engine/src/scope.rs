@@ -225,8 +225,8 @@ impl Pattern {
             }
         }
         Err(format!(
-            "`{entry}` is no path (`queue::ring`, `Ring::push`), source file (`queue/ring.rs`) or variable as a report names \
-             it (`tail`, `slots[_].seq`, `atomic 0.2`)"
+            "`{entry}` is not a path (`queue::ring`, `Ring::push`), a source file (`queue/ring.rs`) or a variable as a report \
+             names it (`tail`, `slots[_].seq`, `atomic 0.2`)"
         ))
     }
 
@@ -376,7 +376,7 @@ mod tests {
         }
         for wrong in ["a:b", "src/*", "the ring", "queue/ring", "::"] {
             let error = Scope::parse(wrong).unwrap_err();
-            assert!(error.contains("is no path"), "{wrong}: {error}");
+            assert!(error.contains("is not a path"), "{wrong}: {error}");
         }
     }
 }

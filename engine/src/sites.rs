@@ -90,7 +90,7 @@ impl Place {
             })
         };
         place().ok_or_else(|| {
-            format!("`{entry}` is no place in the source: give file and line, as in `queue/ring.rs:12`")
+            format!("`{entry}` is not a place in the source: give file and line, as in `queue/ring.rs:12`")
         })
     }
 }
@@ -143,7 +143,7 @@ mod tests {
         ] {
             let problem = Sites::parse(wrong).unwrap_err();
             assert!(
-                problem.starts_with(&format!("`{wrong}` is no place")),
+                problem.starts_with(&format!("`{wrong}` is not a place")),
                 "{problem}"
             );
         }

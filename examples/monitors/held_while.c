@@ -1,7 +1,7 @@
-// The monitor held-while: objects to a task that holds one lock while it uses another variable, both by name. With
-// `registry,epoch` no task may hold `registry` while touching `epoch`.
+// The monitor held-while: reports a task that holds one lock while it uses another variable, both given by name. With
+// `registry,epoch`, no task may hold `registry` while touching `epoch`.
 //
-// Blind spots: shares of reader-writer locks do not count as held, and a variable counts only if it has its name in the
+// Blind spots: shares of reader-writer locks do not count as held, and a variable counts only if it has a name in the
 // source or by `intermezzo::name`.
 
 #include "intermezzo.h"
@@ -30,7 +30,7 @@ static void on_execution_begin(void *instance, const IntermezzoExecutionInfo *ex
   monitor->held_count = monitor->use_count = 0;
 }
 
-// Notes that the task of `access` holds a lock while it uses another variable; of equal pairs the first.
+// Notes that the task of `access` holds a lock while it uses another variable. Of equal pairs, the first is kept.
 static void note(Monitor *monitor, const Use *held, const IntermezzoSyncAccess *access) {
   for (size_t i = 0; i < monitor->use_count; i++) {
     if (monitor->uses[i].lock == held->lock && monitor->uses[i].touched == access->var) {
@@ -85,7 +85,7 @@ static int is_called(const Monitor *monitor, IntermezzoCall *call, IntermezzoSyn
   return strcmp(name, wanted) == 0;
 }
 
-// By now the source has shown all names that it can.
+// By now, the operations have shown all the names that they can.
 static void on_execution_end(void *instance, const IntermezzoExecutionInfo *execution, IntermezzoCall *call) {
   const Monitor *monitor = instance;
   (void)execution;

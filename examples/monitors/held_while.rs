@@ -1,7 +1,7 @@
-//! The monitor `held-while`: objects to a task that holds one lock while it uses another variable, both by name. With
-//! `registry,epoch` no task may hold `registry` while touching `epoch`.
+//! The monitor `held-while`: reports a task that holds one lock while it uses another variable, both given by name. With
+//! `registry,epoch`, no task may hold `registry` while touching `epoch`.
 //!
-//! Blind spots: shares of reader-writer locks do not count as held, and a variable counts only if it has its name in the
+//! Blind spots: shares of reader-writer locks do not count as held, and a variable counts only if it has a name in the
 //! source or by `intermezzo::name`.
 
 use intermezzo_sdk::{
@@ -66,7 +66,7 @@ impl Monitor for HeldWhile {
         }
     }
 
-    // By now the source has shown all names that it can.
+    // By now, the operations have shown all the names that they can.
     fn on_execution_end(&mut self, _: &Execution<'_>, cx: &mut Context<'_>) {
         for ((lock, taken), (touched, event)) in std::mem::take(&mut self.uses) {
             if cx.source_name(lock) == self.lock && cx.source_name(touched) == self.touched {

@@ -42,7 +42,7 @@ impl FromStr for StopPoint {
         let text = text.trim();
         let wrong = || {
             format!(
-                "`{text}` is no step of an execution: give `task 1 step 14`, `event 18`, or a place such as `ring.rs:12`"
+                "`{text}` is not a step of an execution: give `task 1 step 14`, `event 18`, or a place such as `ring.rs:12`"
             )
         };
         if let Some((task, step)) = text.rsplit_once(" step ") {

@@ -26,7 +26,7 @@ pub(crate) fn with<M>(
     {
         let Some((key, value)) = argument.split_once('=') else {
             return Err(format!(
-                "{name}: `{argument}` is no argument: give `name=value`, with commas between; {}",
+                "{name}: `{argument}` is not an argument: give `name=value`, with commas between; {}",
                 there_are(known)
             ));
         };
@@ -97,7 +97,7 @@ mod tests {
         assert_eq!(refused("loud=yes"), "sample: loud=yes: give true or false");
         assert_eq!(
             refused("loud"),
-            "sample: `loud` is no argument: give `name=value`, with commas between; there are: loud (true or false), \
+            "sample: `loud` is not an argument: give `name=value`, with commas between; there are: loud (true or false), \
              lines (a number)"
         );
         assert_eq!(

@@ -94,7 +94,7 @@ impl FromStr for ShareName {
         levels
             .filter(|levels| levels.len() <= LEVELS_MAX)
             .map(ShareName)
-            .ok_or_else(|| format!("{text:?} is no share"))
+            .ok_or_else(|| format!("{text:?} is not a share"))
     }
 }
 
@@ -368,7 +368,7 @@ mod tests {
         assert!(with("pool/1", "pool/2").contains("format"));
         assert!(with("\"r\"", "\"s\"").contains("another run"));
         assert!(with("\"test\":0", "\"test\":1").contains("no test 1"));
-        assert!(with("1/3", "4/3").contains("no share"));
+        assert!(with("1/3", "4/3").contains("not a share"));
         assert!(with("{", "").contains("malformed"));
         for length in 0..good.len() {
             assert!(Item::read(&good[..length], &run).is_err());

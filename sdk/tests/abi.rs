@@ -499,7 +499,7 @@ fn a_malformed_report_is_told_as_such() {
     };
     let cases: [Case<abi::Finding>; 11] = [
         (|finding| finding.size = 8, "the struct says that it has 8 bytes"),
-        (|finding| finding.severity = 2, "2 is no severity"),
+        (|finding| finding.severity = 2, "2 is not a severity"),
         (
             |finding| finding.kind = Text::new("own"),
             "`plugin/own` for your own",

@@ -106,7 +106,12 @@ pub fn one_of<T: Copy>(all: &[(&str, T)], what: &str, name: &str) -> Result<T, S
         let known = || all.iter().map(|(known, _)| *known);
         let names: Vec<String> = known().map(|known| format!("`{known}`")).collect();
         let instead = give_instead(name, known(), &names.join(", "));
-        format!("`{name}` is no {what}: {instead}")
+        let article = if what.starts_with(['a', 'e', 'i', 'o', 'u']) {
+            "an"
+        } else {
+            "a"
+        };
+        format!("`{name}` is not {article} {what}: {instead}")
     })
 }
 
@@ -117,7 +122,7 @@ pub fn one_of<T: Copy>(all: &[(&str, T)], what: &str, name: &str) -> Result<T, S
 pub fn number<N: FromStr>(value: &str) -> Result<N, String> {
     let problem = |_| match value {
         "" => "no number is given: give digits, as in 10_000".to_owned(),
-        _ => format!("`{value}` is no number in range: give digits, as in 10_000"),
+        _ => format!("`{value}` is not a number in range: give digits, as in 10_000"),
     };
     value.replace('_', "").parse().map_err(problem)
 }
@@ -149,7 +154,7 @@ pub fn duration(value: &str) -> Result<Duration, String> {
     let time = time.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     time.ok_or_else(|| match value {
         "" => "no time is given: give seconds, as in 2.5".to_owned(),
-        _ => format!("`{value}` is no time: give seconds, as in 2.5"),
+        _ => format!("`{value}` is not a time: give seconds, as in 2.5"),
     })
 }
 
@@ -190,7 +195,7 @@ fn path(value: &str) -> Result<Option<PathBuf>, String> {
 
 fn probability(text: &str) -> Result<Epsilon, String> {
     let number = text.parse().ok().and_then(Epsilon::new);
-    number.ok_or_else(|| format!("`{text}` is no probability: give one between 0 and 1, as in 0.01"))
+    number.ok_or_else(|| format!("`{text}` is not a probability: give one between 0 and 1, as in 0.01"))
 }
 
 /// Returns a value as text, or `none`.
@@ -213,7 +218,7 @@ mod tests {
         }
         for wrong in ["0", "1", "-0.1", "1e-7", "NaN", "inf", "x", ""] {
             assert!(
-                probability(wrong).unwrap_err().contains("no probability"),
+                probability(wrong).unwrap_err().contains("not a probability"),
                 "{wrong}"
             );
         }

@@ -488,7 +488,7 @@ fn weak_memory_takes_no_more_executions_than_were_asked_for() {
         "{report}"
     );
     let refused = Strategy::named("auto(weak_executions=0)").err().unwrap();
-    assert!(refused.to_string().contains("no number in range"), "{refused}");
+    assert!(refused.to_string().contains("not a number in range"), "{refused}");
 }
 
 #[test]

@@ -157,10 +157,10 @@ mod tests {
         let settings = search("dfs(1)").settings(Settings::default());
         assert_eq!(settings.preemptions, Some(1));
         for (strategy, says) in [
-            ("bfs", "is no strategy"),
+            ("bfs", "is not a strategy"),
             ("random(2)", "takes no parameters"),
             ("dfs(delays=2", "has no `)`"),
-            ("dfs(two)", "no parameter of `dfs`"),
+            ("dfs(two)", "not a parameter of `dfs`"),
             ("delays(2)", "give `dfs(delays=2)`"),
         ] {
             let error = Search::check_strategy(strategy).unwrap_err().to_string();

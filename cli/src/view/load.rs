@@ -35,7 +35,7 @@ struct ReportFile {
     package: String,
     #[serde(default)]
     target: String,
-    /// The test's path in its crate, if the report is an object's.
+    /// The test's path in its crate, if the report is about an object.
     #[serde(default)]
     test: Option<String>,
     #[serde(default)]
@@ -159,7 +159,7 @@ pub(super) fn parse(text: &str) -> Result<Shown, String> {
                     "no `format`: this is not a report of intermezzo ({FORMAT:?} is needed)"
                 ));
             }
-            // Checked before the fields, because another version may have other ones.
+            // Checked before the fields, because another version may have other fields.
             (Some(format), _) if !is_known(&format) => return Err(other_format(&format)),
             (Some(_), _) => vec![read(text)?],
         }
@@ -175,7 +175,7 @@ pub(super) fn parse(text: &str) -> Result<Shown, String> {
     })
 }
 
-/// `true` if reports of this format can be read. The executions of a test of an object are in reports of their own.
+/// `true` if reports of this format can be read. The executions of a test of an object are in separate reports.
 fn is_known(format: &str) -> bool {
     [FORMAT, REFINEMENT_FORMAT].contains(&format)
 }

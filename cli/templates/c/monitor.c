@@ -1,4 +1,4 @@
-// The monitor {{name}}: objects to stores that are relaxed.
+// The monitor {{name}}: reports relaxed stores.
 //
 // Blind spot: it does not check whether any task relies on the store's order.
 

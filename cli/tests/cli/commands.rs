@@ -145,7 +145,10 @@ const CASES: &[Case] = &[
         real: &["iroots.memo", "--tried"],
         ends_with: 0,
         prints: "iRoots removed",
-        wrong: (&["iroots.memo", "1f0c"], &["`1f0c` is no iRoot", "eight digits"]),
+        wrong: (
+            &["iroots.memo", "1f0c"],
+            &["`1f0c` is not an iRoot", "eight digits"],
+        ),
         broken: Some((
             &["broken", "--tried"],
             &["\"broken\"", "something else than a memo"],

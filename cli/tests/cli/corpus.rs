@@ -328,7 +328,7 @@ fn progress_is_printed_as_often_as_requested() {
     assert!(told("0") > 1);
     assert_eq!(told("0,from=1000000000"), 0);
     assert_eq!(told("none"), 0);
-    run(&["corpus", "run", "counter", "--progress", "soon"]).refused(&["--progress", "`soon` is no time"]);
+    run(&["corpus", "run", "counter", "--progress", "soon"]).refused(&["--progress", "`soon` is not a time"]);
 }
 
 #[test]

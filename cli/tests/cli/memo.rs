@@ -100,7 +100,7 @@ fn a_memo_is_shown_merged_and_edited() {
     let report = json(0, &[&SEARCH[..], &[&search]].concat());
     assert_eq!(report["iroots"]["search"]["attempts"], 7, "{report}");
     assert_eq!(report["executions"], 7, "{report}");
-    run(&[&SEARCH[..], &["maple(target=abc)"]].concat()).refused(&["`abc` is no iRoot", "eight digits"]);
+    run(&[&SEARCH[..], &["maple(target=abc)"]].concat()).refused(&["`abc` is not an iRoot", "eight digits"]);
 }
 
 #[test]

@@ -181,7 +181,7 @@ fn a_replay_stops_before_a_step_and_shows_its_stack() {
     assert!(ran.stderr.contains(&format!(" at {place}:")), "{}", ran.stderr);
     let ran = run(&["replay", &token(&found), "--break", "event 100000"]).ends_with(1);
     assert!(ran.stderr.contains("it has no event 100000"), "{}", ran.stderr);
-    run(&["replay", &token(&found), "--break", "soon"]).refused(&["`soon` is no step"]);
+    run(&["replay", &token(&found), "--break", "soon"]).refused(&["`soon` is not a step"]);
     run(&["replay", &token(&found), "--debugger", "gdb"]).refused(&["--break"]);
 }
 

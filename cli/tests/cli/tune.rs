@@ -248,7 +248,7 @@ fn impossible_comparisons_are_refused() {
     run(&["tune", "counter,tasks=0"]).refused(&["tasks=0: give a number from 1 to 300"]);
     run(&["tune", "counter", "counter"]).refused(&["counter is given twice"]);
     run(&["tune", "counter", "--set", "task=1"]).refused(&["has no parameter `task`"]);
-    run(&["tune", "counter", "--strategies", "dfs,bfs"]).refused(&["--strategies bfs", "is no strategy"]);
+    run(&["tune", "counter", "--strategies", "dfs,bfs"]).refused(&["--strategies bfs", "is not a strategy"]);
     run(&["tune", "counter", "--strategies", "dfs,dfs"]).refused(&["`dfs` is given twice"]);
     run(&["tune", "counter", "--reductions", "none,most"]).refused(&["--reductions", "`most`"]);
     run(&["tune", "counter", "--grow", "tasks=3"]).refused(&["--grow tasks=3", "tasks=2..5"]);

@@ -69,9 +69,9 @@ fn wrong_flags_are_refused() {
     run(&["corpse"]).refused(&["corpse", "corpus"]);
     run(&["corpus", "run", "counter", "--premptions", "2"]).refused(&["--premptions", "'--preemptions'"]);
     run(&["corpus", "run", "counter", "--preemptions", "two"])
-        .refused(&["--preemptions", "`two` is no number"]);
+        .refused(&["--preemptions", "`two` is not a number"]);
     run(&["corpus", "run", "counter", "--preemptions", "-1"])
-        .refused(&["--preemptions", "`-1` is no number"]);
+        .refused(&["--preemptions", "`-1` is not a number"]);
     run(&["corpus", "run", "counter", "--time", "soon", "--json"]).refused(&["--time", "give seconds"]);
     run(&["corpus", "run", "counter", "--strategy", "bfs"]).refused(&[
         "--strategy",
@@ -81,9 +81,9 @@ fn wrong_flags_are_refused() {
         .refused(&["--strategy", "depth `0`: give a number from 1"]);
     run(&["corpus", "run", "counter", "--strategy", "best-first(rarest)"])
         .refused(&["--strategy", "one or more of `preferred`, `preemptions`"]);
-    run(&["corpus", "run", "counter", "--preempt", "the ring"]).refused(&["--preempt", "is no path"]);
+    run(&["corpus", "run", "counter", "--preempt", "the ring"]).refused(&["--preempt", "is not a path"]);
     run(&["corpus", "run", "counter", "--strategy", "dfs(step=0)"])
-        .refused(&["--strategy", "`0` is no number in range"]);
+        .refused(&["--strategy", "`0` is not a number in range"]);
     run(&["corpus", "run", "--set", "tasks=2"]).refused(&["<NAME>"]);
     // Former settings, which have become members of others.
     for (flag, says) in [

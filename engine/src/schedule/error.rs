@@ -166,7 +166,7 @@ impl fmt::Display for ScheduleError {
                 let found = quoted(found);
                 write!(
                     f,
-                    "{found} is no schedule token: those begin with `imz1.`, `imz2.` or `imz3.`; copy the whole token again"
+                    "{found} is not a schedule token: those begin with `imz1.`, `imz2.` or `imz3.`; copy the whole token again"
                 )
             }
             ScheduleError::Breakpoints(error) => {

@@ -140,7 +140,7 @@ impl FromStr for Partition {
     fn from_str(text: &str) -> Result<Partition, String> {
         let none = || {
             format!(
-                "`{text}` is no share: give one as in `3/8`, the third of eight, or `3/8.1/4`, the first quarter of that"
+                "`{text}` is not a share: give one as in `3/8`, the third of eight, or `3/8.1/4`, the first quarter of that"
             )
         };
         let mut share: Option<Partition> = None;
@@ -199,16 +199,16 @@ mod tests {
             assert_eq!(text.parse::<Partition>().unwrap().to_string(), text);
         }
         for (text, says) in [
-            ("", "no share"),
-            ("3", "no share"),
-            ("3/", "no share"),
-            ("-1/2", "no share"),
+            ("", "not a share"),
+            ("3", "not a share"),
+            ("3/", "not a share"),
+            ("-1/2", "not a share"),
             ("0/2", "from 1 to 2"),
             ("3/2", "from 1 to 2"),
             ("1/0", "from 1 to 4096"),
             ("1/4097", "from 1 to 4096"),
-            ("3/8.", "no share"),
-            (".3/8", "no share"),
+            ("3/8.", "not a share"),
+            (".3/8", "not a share"),
             ("3/8.5/4", "from 1 to 4"),
             (&["1/2"; 13].join("."), "at most 12 times"),
         ] {

@@ -37,7 +37,7 @@ impl Within {
         let scope = Scope::parse(text)?;
         if scope.is_empty() || scope.has_variables() {
             return Err(format!(
-                "`{text}` is no part of the code: give modules, types, functions or source files, as in \
+                "`{text}` is not a part of the code: give modules, types, functions or source files, as in \
                  `queue::Ring::push, slots.rs`"
             ));
         }

@@ -158,7 +158,11 @@ fn check_entry(file: &object::File<'_>) -> Result<(), PluginProblem> {
         if ENTRIES.iter().any(|(_, entry)| *entry == name) {
             match export.target() {
                 ExportTarget::Address { address } if is_code(file, address) => known = true,
-                _ => return Err(PluginProblem::Damaged(format!("`{name}` is no function in it"))),
+                _ => {
+                    return Err(PluginProblem::Damaged(format!(
+                        "`{name}` is not a function in it"
+                    )));
+                }
             }
         } else if name.starts_with(ENTRY_PREFIX) {
             other = Some(name.to_owned());

@@ -231,7 +231,11 @@ mod tests {
     fn errors_name_the_place() {
         for (text, place, words) in [
             ("preemption = 2\n", (1, 1), "did you mean `preemptions`"),
-            ("seed = 1\npreemptions = \"many\"", (2, 15), "no number in range"),
+            (
+                "seed = 1\npreemptions = \"many\"",
+                (2, 15),
+                "not a number in range",
+            ),
             (
                 "[test.a]\nstrategy = 1979-05-27",
                 (2, 12),

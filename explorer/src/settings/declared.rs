@@ -135,7 +135,7 @@ impl Setting {
         self.set_head(&mut Settings::default(), value.trim()).ok()?;
         let known = self.members.iter().map(|member| format!("`{}`", member.name));
         let known = known.collect::<Vec<_>>().join(", ");
-        Some(format!("`{}` is no member: give one of {known}", rest.trim()))
+        Some(format!("`{}` is not a member: give one of {known}", rest.trim()))
     }
 
     /// Returns its value as text that [`Setting::set`] takes.
@@ -567,7 +567,7 @@ fn seed(text: &str) -> Result<(u64, Option<u64>), String> {
     match (number(seed.trim()), number::<NonZero<u64>>(first.trim())) {
         (Ok(seed), Ok(first)) => Ok((seed, Some(first.get()))),
         _ => Err(format!(
-            "`{text}` is no seed: give a number, or `SEED/FIRST` as in `7/123`"
+            "`{text}` is not a seed: give a number, or `SEED/FIRST` as in `7/123`"
         )),
     }
 }

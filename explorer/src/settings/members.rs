@@ -157,22 +157,22 @@ mod tests {
     #[test]
     fn what_cannot_be_says_why() {
         for (name, text, says) in [
-            ("hang", "10,60", "`60` is no member: give one of `execution`"),
-            ("minimise", "1,x=5", "`x=5` is no member: give one of `time`"),
+            ("hang", "10,60", "`60` is not a member: give one of `execution`"),
+            ("minimise", "1,x=5", "`x=5` is not a member: give one of `time`"),
             (
                 "minimise",
                 "time=5,1000",
                 "`time=5` has to follow the value, as in `VALUE,time=5`",
             ),
             ("checkpoint", "every=60,dir", "`every=60` has to follow the value"),
-            ("hang", "soon", "`soon` is no time: give seconds"),
+            ("hang", "soon", "`soon` is not a time: give seconds"),
             (
                 "hang",
                 "10,exection=60",
                 "`exection=60` sets nothing; did you mean `execution`?",
             ),
-            ("progress", "5,from=x", "from: `x` is no number in range"),
-            ("minimise", "1000,time=soon", "time: `soon` is no time"),
+            ("progress", "5,from=x", "from: `x` is not a number in range"),
+            ("minimise", "1000,time=soon", "time: `soon` is not a time"),
             ("minimise", "", "no number is given"),
             ("checkpoint", "a.search,evry=5", "did you mean `every`?"),
             ("checkpoint", ",every=5", "no file is given"),
@@ -181,14 +181,14 @@ mod tests {
             (
                 "environment",
                 "",
-                "`` is no environment: give `adversarial`, `calm`",
+                "`` is not an environment: give `adversarial`, `calm`",
             ),
             ("environment", "kalm", "did you mean `calm`"),
             ("environment", "timeout=1", "did you mean `timeouts`"),
             (
                 "environment",
                 "timeouts=many",
-                "timeouts: `many` is no number in range",
+                "timeouts: `many` is not a number in range",
             ),
             (
                 "environment",

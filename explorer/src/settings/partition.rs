@@ -31,7 +31,8 @@ fn parse_with(text: &str, variable: &dyn Fn(&str) -> Option<String>) -> Result<O
         Some("") => automatic(None, variable).map(Some),
         Some(total) if total.starts_with('/') => {
             let total = total[1..].parse();
-            let total = total.map_err(|_| format!("`{text}` is no share: give a number, as in `auto/8`"))?;
+            let total =
+                total.map_err(|_| format!("`{text}` is not a share: give a number, as in `auto/8`"))?;
             automatic(Some(total), variable).map(Some)
         }
         _ => text.parse().map(Some),
@@ -138,7 +139,7 @@ mod tests {
                 "CI_NODE_INDEX is \"x\"",
             ),
             ("auto/x", &both, "as in `auto/8`"),
-            ("automatic", &both, "is no share"),
+            ("automatic", &both, "is not a share"),
             ("4/3", &[], "numbered from 1 to 3"),
         ] {
             let problem = parsed(text, variables).unwrap_err();

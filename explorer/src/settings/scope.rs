@@ -23,7 +23,7 @@ pub(super) fn parse(text: &str) -> Result<(Scope, Scope), String> {
     let not_in: Vec<&str> = not_in.iter().map(|entry| entry[1..].trim()).collect();
     if let Some(word) = only_in.iter().find(|entry| [EVERYWHERE, "none"].contains(*entry)) {
         return Err(format!(
-            "`{word}` is no place: give `{EVERYWHERE}` alone, or only places after a `!`, as in `!slots.rs`"
+            "`{word}` is not a place: give `{EVERYWHERE}` alone, or only places after a `!`, as in `!slots.rs`"
         ));
     }
     if not_in.contains(&"") {
@@ -99,7 +99,7 @@ mod tests {
         for wrong in ["!", "none", "everywhere,!ring.rs"] {
             assert!(parse(wrong).unwrap_err().contains("!slots.rs"), "{wrong}");
         }
-        assert!(parse("!a b").unwrap_err().contains("no path"));
+        assert!(parse("!a b").unwrap_err().contains("not a path"));
         assert!(
             parse_data_points("ring.rs")
                 .unwrap_err()

@@ -1,5 +1,5 @@
-// The plugin in C of these tests. Its arguments say how it misbehaves; without any it hears and asks everything, and says
-// at the end of each execution how often it was called.
+// The plugin in C of these tests. Its arguments say how it misbehaves. Without any, it wants every event, uses every
+// query, and reports at the end of each execution how often it was called.
 
 #include "intermezzo.h"
 

@@ -133,7 +133,7 @@ fn plugins_of_other_versions_are_refused() {
         (
             "variable",
             "int intermezzo_monitor_7[4] = {1};\n".into(),
-            "`intermezzo_monitor_7` is no function in it",
+            "`intermezzo_monitor_7` is not a function in it",
         ),
         (
             "unresolved",

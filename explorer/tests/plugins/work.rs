@@ -126,7 +126,7 @@ fn a_plugin_in_rust_gets_all_events_and_its_panic_is_a_finding() {
     );
     let error = Plugin::load_with(library, "three").unwrap_err().to_string();
     assert!(
-        error.ends_with("the monitor could not be made: `three` is no number"),
+        error.ends_with("the monitor could not be made: `three` is not a number"),
         "{error}"
     );
 }
@@ -151,7 +151,7 @@ fn each_worker_has_a_monitor_of_its_own() {
             "are the same monitor, `counted-in-rust`",
         ),
         ("no-such-monitor".into(), "no plugin of that name"),
-        (format!("{library}:x"), "`x` is no number"),
+        (format!("{library}:x"), "`x` is not a number"),
     ] {
         let error = explore(&monitors).unwrap_err().to_string();
         assert!(

@@ -408,6 +408,6 @@ fn arguments_are_taken_or_refused() {
     );
     assert_eq!(
         refused("errors"),
-        "stale-load: `errors` is no argument: give `name=value`, with commas between; there are: errors (true or false)"
+        "stale-load: `errors` is not an argument: give `name=value`, with commas between; there are: errors (true or false)"
     );
 }

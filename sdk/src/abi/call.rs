@@ -186,11 +186,11 @@ unsafe fn read_finding(finding: *const Finding) -> Result<MonitorFinding, String
     let kind = text(finding.kind, "kind")?.ok_or("its kind is a null pointer")?;
     let message = text(finding.message, "message")?.ok_or("its message is a null pointer")?;
     let kind = FindingKind::from_name(kind).ok_or_else(|| {
-        format!("`{kind}` is no kind of finding: give one of the kinds in reports, or `plugin/{kind}` for your own")
+        format!("`{kind}` is not a kind of finding: give one of the kinds in reports, or `plugin/{kind}` for your own")
     })?;
     let mut report = MonitorFinding::new(kind, message);
     report.severity =
-        severity(finding.severity).ok_or_else(|| format!("{} is no severity", finding.severity))?;
+        severity(finding.severity).ok_or_else(|| format!("{} is not a severity", finding.severity))?;
     report.suggestion = text(finding.suggestion, "suggestion")?.map(str::to_owned);
     // SAFETY: the plugin's events and places are there until it gets its answer.
     unsafe {

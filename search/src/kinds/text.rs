@@ -128,7 +128,7 @@ fn unknown<O: Options>(name: &str, value: &str) -> String {
         _ => "",
     };
     format!(
-        "`{given}` is no parameter of `{}`: give {}{bound}",
+        "`{given}` is not a parameter of `{}`: give {}{bound}",
         O::OF,
         known.join(", ")
     )
@@ -166,7 +166,7 @@ fn measured(text: &str) -> Result<Option<IRootOptions>, String> {
                 Ok(Some(options))
             }
             _ => Err(
-                "`attempts` and `target` are no parameters of `iroots`: give `window`, or `memo` as the last"
+                "`attempts` and `target` are not parameters of `iroots`: give `window`, or `memo` as the last"
                     .into(),
             ),
         },
@@ -293,14 +293,14 @@ fn none(text: &str) -> String {
                 .into()
         }
         "coverage" => "there is no strategy `coverage` any more: give `maple`".into(),
-        _ if is_known(&name.to_lowercase()) => format!("`{text}` is no strategy: give `{lower}`"),
+        _ if is_known(&name.to_lowercase()) => format!("`{text}` is not a strategy: give `{lower}`"),
         _ if Reduction::ALL.iter().any(|(known, _)| *known == name) => {
             format!("`{text}` is a reduction, not a strategy: give `reduction={name}`")
         }
         _ => {
             let known = StrategyKind::ALL.iter().map(|(known, _)| *known);
             let instead = give_instead(name, known.chain(["portfolio"]), StrategyKind::VALUES);
-            format!("`{text}` is no strategy: {instead}")
+            format!("`{text}` is not a strategy: {instead}")
         }
     }
 }
@@ -412,10 +412,10 @@ mod tests {
     #[test]
     fn what_is_no_strategy_says_what_would_be() {
         for (text, says) in [
-            ("deepest", "`deepest` is no strategy: give `auto`, `dfs`"),
+            ("deepest", "`deepest` is not a strategy: give `auto`, `dfs`"),
             ("bfs", "did you mean `dfs`? There is `auto`"),
             ("portfolo(pos)", "did you mean `portfolio`? "),
-            ("bfs(3)", "is no strategy"),
+            ("bfs(3)", "is not a strategy"),
             ("delays", "give `dfs(delays=2)`"),
             (
                 "dpor",
@@ -424,20 +424,20 @@ mod tests {
             ("coverage", "give `maple`"),
             (
                 "dfs(2)",
-                "`2` is no parameter of `dfs`: give `delays`, `depth`, `step`; a bound",
+                "`2` is not a parameter of `dfs`: give `delays`, `depth`, `step`; a bound",
             ),
-            ("dfs(delay=2)", "`delay=2` is no parameter"),
+            ("dfs(delay=2)", "`delay=2` is not a parameter"),
             ("dfs(delays=1,delays=2)", "`delays` is given twice"),
-            ("best-first(rare,,deepest)", "`` is no priority"),
+            ("best-first(rare,,deepest)", "`` is not a priority"),
             ("ranked(epsilon=0.1)", "no order is missed without `threads`"),
-            ("dfs(step=0)", "no number in range"),
-            ("best-first(rarest)", "`rarest` is no priority"),
+            ("dfs(step=0)", "not a number in range"),
+            ("best-first(rarest)", "`rarest` is not a priority"),
             ("ranked(threads=1)", "fewer than 2 tasks have one order"),
-            ("ranked(epsilon=1)", "no probability"),
+            ("ranked(epsilon=1)", "not a probability"),
             ("ranked(per_place=0)", "give 1 or more"),
             ("ranked(per_place=1,arrays=whole)", "would bound nothing"),
             ("ranked(per_place=1,threads=2)", "not supported together"),
-            ("ranked(sets=all)", "no way to take sets"),
+            ("ranked(sets=all)", "not a way to take sets"),
             ("maple(memo=)", "no file is given"),
             ("pct(0)", "depth `0`: give a number from 1"),
             ("pct(many)", "depth `many`"),
@@ -446,8 +446,8 @@ mod tests {
             ("random-delays(0)", "delays `0`"),
             ("pos(3)", "takes no parameters"),
             ("surw()", "nothing is interesting"),
-            ("portfolio()", "is no strategy"),
-            ("portfolio(pos,)", "is no strategy"),
+            ("portfolio()", "is not a strategy"),
+            ("portfolio(pos,)", "is not a strategy"),
             ("portfolio(0*pos)", "weight `0`"),
             ("portfolio(dfs)", "`dfs` cannot be in a portfolio"),
             ("portfolio(portfolio(pos))", "cannot be in a portfolio"),

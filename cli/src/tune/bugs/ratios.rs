@@ -121,8 +121,8 @@ impl Page<'_> {
         let table = markdown(titles.map(str::to_owned).to_vec(), rows.iter().cloned());
         format!(
             "The published figures do not count the execution that SURW learns from.\n\
-             Nor does the column `drawn`: it is the mean over the seeds with which the executions to learn from did not find \
-             the bug, without these executions.\n\n\
+             The column `drawn` does not count such executions either: it is the mean over the seeds with which they did not \
+             find the bug.\n\n\
              {within_drawn} of {} programs take at most {RATIO_MAX} times the published executions, or {within} if the \
              executions to learn from are counted.\n\n{table}\n{}",
             rows.len(),

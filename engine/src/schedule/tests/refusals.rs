@@ -56,7 +56,7 @@ fn refused<T: AsRef<[u8]>>(
                 assert!(message.len() > 20, "message {message:?} says too little");
                 assert!(
                     !message.contains(char::is_control),
-                    "message {message:?} is no line of text"
+                    "message {message:?} is not a line of text"
                 );
                 refused += 1;
             }
@@ -146,9 +146,12 @@ fn every_flipped_bit_is_found() {
 fn refusals_of_tokens_name_what_and_where() {
     let token = small().token();
     let cases = [
-        ("imz", r#""imz" is no schedule token: those begin with `imz1.`"#),
-        ("\u{1b}[31m", r#""\u{1b}[31m" is no schedule token"#),
-        ("imz01.AQ", r#""imz01.AQ" is no schedule token"#),
+        (
+            "imz",
+            r#""imz" is not a schedule token: those begin with `imz1.`"#,
+        ),
+        ("\u{1b}[31m", r#""\u{1b}[31m" is not a schedule token"#),
+        ("imz01.AQ", r#""imz01.AQ" is not a schedule token"#),
         (
             "imz4.AQ",
             "version 4 of the format, version 3 or before is needed: replay it with a newer intermezzo",

@@ -304,7 +304,7 @@ fn arguments_that_cannot_be_say_why() {
     for (arguments, says) in [
         (
             "first_only",
-            "data-race: `first_only` is no argument: give `name=value`, with commas between; there are: first_only (true \
+            "data-race: `first_only` is not an argument: give `name=value`, with commas between; there are: first_only (true \
              or false)",
         ),
         ("first_only=1", "data-race: first_only=1: give true or false"),

@@ -121,7 +121,7 @@ impl FromStr for IRootId {
         let number = digits.then(|| u32::from_str_radix(text, 16).ok()).flatten();
         number.map(IRootId).ok_or_else(|| {
             format!(
-                "`{text}` is no iRoot: give the eight digits that `cargo intermezzo memo show` has, as in 1f0c93ab"
+                "`{text}` is not an iRoot: give the eight digits that `cargo intermezzo memo show` has, as in 1f0c93ab"
             )
         })
     }

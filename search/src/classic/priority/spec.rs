@@ -52,11 +52,11 @@ fn factor(text: &str) -> Result<(i64, PriorityKind), String> {
     let (weight, name) = (weight.trim(), name.trim());
     let number = weight
         .parse()
-        .map_err(|_| format!("`{weight}` is no weight: give a whole number, as in `2*rare`"))?;
+        .map_err(|_| format!("`{weight}` is not a weight: give a whole number, as in `2*rare`"))?;
     let known = PriorityKind::ALL.into_iter().find(|(known, _)| *known == name);
     let known = known.ok_or_else(|| {
         let names = PriorityKind::ALL.map(|(name, _)| format!("`{name}`")).join(", ");
-        format!("`{name}` is no priority: give one or more of {names}")
+        format!("`{name}` is not a priority: give one or more of {names}")
     })?;
     Ok((number, known.1))
 }
@@ -86,11 +86,11 @@ mod tests {
     #[test]
     fn what_cannot_be_says_what_could() {
         for (text, says) in [
-            ("", "`` is no priority: give one or more of `preferred`"),
-            ("rare,,deepest", "`` is no priority"),
-            ("rarest", "`rarest` is no priority"),
-            ("x*rare", "`x` is no weight"),
-            ("99999999999999999999*rare", "is no weight"),
+            ("", "`` is not a priority: give one or more of `preferred`"),
+            ("rare,,deepest", "`` is not a priority"),
+            ("rarest", "`rarest` is not a priority"),
+            ("x*rare", "`x` is not a weight"),
+            ("99999999999999999999*rare", "is not a weight"),
         ] {
             let error = PrioritySpec::parse(text).unwrap_err();
             assert!(error.contains(says), "{text}: {error}");

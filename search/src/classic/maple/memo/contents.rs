@@ -59,7 +59,7 @@ pub(super) fn parse(text: Option<&str>, places: &mut Places) -> Result<Memo, Mem
         let of: Option<Vec<u32>> = of.iter().map(|&at| numbers.get(at as usize).copied()).collect();
         IRoot::new(u8::try_from(*idiom).ok()?, &of?)
     };
-    let no_iroot = |written: &[u32]| damaged(format!("{written:?} is no iRoot"));
+    let no_iroot = |written: &[u32]| damaged(format!("{written:?} is not an iRoot"));
     let mut memo = Memo {
         files,
         tests,
@@ -140,8 +140,8 @@ mod tests {
         for (wrong, says) in [
             ("", "EOF"),
             ("{}", "missing field"),
-            (&written.replace("[1,", "[9,"), "no iRoot"),
-            (&written.replace("[1,", "[1,77,"), "no iRoot"),
+            (&written.replace("[1,", "[9,"), "not an iRoot"),
+            (&written.replace("[1,", "[1,77,"), "not an iRoot"),
             (
                 &written.replace("\"b.rs\":\"source", "\"c.rs\":\"source"),
                 "not among its files",

@@ -33,7 +33,7 @@ impl MoreYields {
         let first = explorer.settings.fair_yields.max(1);
         let numbers = successors(Some(first), |number| number.checked_mul(FACTOR)).skip(1);
         let searches = numbers
-            .take_while(|&number| number <= options.fair_yields)
+            .take_while(|&number| number <= options.fair_yields.get())
             .map_while(|number| {
                 let settings = Settings {
                     fair_yields: number,

@@ -241,6 +241,9 @@ pub struct Report {
     /// The number of failures that the user's function settled.
     #[serde(skip)]
     pub(crate) settled: u64,
+    /// The kind of the first finding that was no error in this search, and is not reported.
+    #[serde(skip)]
+    pub(crate) passed_over: Option<FindingKind>,
     pub(crate) traces: Option<u64>,
     pub(crate) first_failure: Option<u64>,
     pub(crate) findings: Vec<Finding>,
@@ -250,6 +253,9 @@ pub struct Report {
     pub(crate) context_switches: u64,
     #[serde(serialize_with = "json::seconds")]
     elapsed_seconds: Duration,
+    /// The part of that time that was spent in earlier processes.
+    #[serde(skip)]
+    pub(crate) earlier: Duration,
     pub(crate) strategy: String,
     pub(crate) reduction: &'static str,
     pub(crate) memory_model: &'static str,
@@ -320,6 +326,7 @@ impl Report {
             redundant: 0,
             blocked: 0,
             settled: 0,
+            passed_over: None,
             traces: None,
             first_failure: None,
             findings: Vec::new(),
@@ -328,6 +335,7 @@ impl Report {
             max_tasks: 0,
             context_switches: 0,
             elapsed_seconds: Duration::ZERO,
+            earlier: Duration::ZERO,
             strategy,
             reduction: "none",
             memory_model: environment.memory_model(),
@@ -572,6 +580,11 @@ impl Report {
     /// Returns the duration of the exploration.
     pub fn elapsed(&self) -> Duration {
         self.elapsed_seconds
+    }
+
+    /// Returns the duration in this process.
+    pub(crate) fn elapsed_here(&self) -> Duration {
+        self.elapsed_seconds.saturating_sub(self.earlier)
     }
 
     /// Returns an estimate of the search's progress, if it can be estimated; `None` if the search came to its end.

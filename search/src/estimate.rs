@@ -43,6 +43,21 @@ impl Estimate {
             time_left: Duration::try_from_secs_f64(seconds_left).unwrap_or(Duration::MAX),
         }
     }
+
+    /// Returns the estimate for this search and those before it, which had this many executions.
+    pub fn after(self, executions: u64) -> Estimate {
+        let all = self.executions_expected.saturating_add(executions);
+        let run = self.share * self.executions_expected as f64 + executions as f64;
+        Estimate {
+            share: if all == 0 {
+                self.share
+            } else {
+                (run / all as f64).min(1.0)
+            },
+            executions_expected: all,
+            time_left: self.time_left,
+        }
+    }
 }
 
 impl fmt::Display for Estimate {

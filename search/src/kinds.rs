@@ -65,7 +65,7 @@ pub struct AutoOptions {
     pub weak_executions: Option<NonZero<u64>>,
     /// After a search that is complete but for fairness, others follow, in which only every 4th, 16th, .. yield of a
     /// task counts, up to this number. With 1 none follows.
-    pub fair_yields: u32,
+    pub fair_yields: NonZero<u32>,
 }
 
 impl AutoOptions {
@@ -74,7 +74,7 @@ impl AutoOptions {
     pub const DEFAULT: AutoOptions = AutoOptions {
         stale_reads: 1,
         weak_executions: None,
-        fair_yields: 256,
+        fair_yields: NonZero::new(256).expect("256 is not 0"),
     };
 }
 

@@ -66,6 +66,7 @@ values! {
     Option<PathBuf> [("FILE", "a file, or `none`")]: path, |value| given(value, |path: &PathBuf| path.display().to_string());
     // A bound or no limit on something that is not counted by default.
     Option<Option<u32>>: |text| optional(text, number).map(Some), |value| value.as_ref().map_or_else(String::new, Value::show);
+    NonZero<u32>: positive, NonZero::to_string;
     Option<NonZero<u32>>: |text| optional(text, number), |value| given(value, NonZero::to_string);
     Option<NonZero<u64>>: |text| optional(text, number), |value| given(value, NonZero::to_string);
     Epsilon: probability, Epsilon::to_string;
@@ -142,6 +143,12 @@ pub fn within(range: Option<Range>, value: &str) -> Result<(), String> {
         }),
         _ => Ok(()),
     }
+}
+
+/// Parses a number that is not 0.
+fn positive<N: FromStr>(value: &str) -> Result<N, String> {
+    within(Some((1, u64::MAX)), value)?;
+    number(value)
 }
 
 /// Parses a time in seconds.

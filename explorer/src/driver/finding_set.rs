@@ -61,6 +61,11 @@ impl FindingSet {
         self.errors().count()
     }
 
+    /// Returns the number of different findings, including warnings.
+    pub(super) fn different(&self) -> usize {
+        self.listed.len() + self.others.len()
+    }
+
     /// Adds the findings of the execution at `rank`.
     pub(super) fn add(&mut self, rank: &SearchPosition, found: Vec<Finding>) {
         if self.first_only && !found.is_empty() {

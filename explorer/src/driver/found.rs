@@ -1,6 +1,7 @@
 //! A function of the user's that decides about each failure when it is found.
 
 use crate::report::Finding;
+use intermezzo_sdk::FindingKind;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The answer to a failure that was found.
@@ -16,6 +17,21 @@ pub enum OnFound {
 
 /// The function that decides.
 pub(crate) type Decide = Arc<Mutex<dyn FnMut(&Finding) -> OnFound + Send>>;
+
+/// Removes the errors of these kinds, and returns the kind of the first one.
+pub(super) fn pass_over(kinds: &[FindingKind], found: &mut Vec<Finding>) -> Option<FindingKind> {
+    let mut first = None;
+    if !kinds.is_empty() {
+        found.retain(|finding| {
+            let passes = finding.is_error() && kinds.contains(&finding.kind);
+            if passes {
+                first.get_or_insert_with(|| finding.kind.clone());
+            }
+            !passes
+        });
+    }
+    first
+}
 
 /// Asks about each failure among these findings, removes those that are settled, and returns their number; and `true` if
 /// the search ends.

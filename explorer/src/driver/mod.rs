@@ -38,7 +38,7 @@ use intermezzo_engine::runtime::{
 use intermezzo_engine::schedule::{Premises, Schedule, TestBinary};
 use intermezzo_engine::strategy::{Coverage, SoFar, Strategy};
 use intermezzo_engine::trace::{Fingerprints, SoundReduction};
-use intermezzo_sdk::{Interests, Monitor};
+use intermezzo_sdk::{FindingKind, Interests, Monitor};
 use intermezzo_search::Replay;
 use intermezzo_search::classic::maple::Session;
 use log::Log;
@@ -65,6 +65,8 @@ pub(crate) struct Exploration {
     pub(crate) progress: Option<OnProgress>,
     /// Decides about each failure, if it is set.
     pub(crate) decide: Option<Decide>,
+    /// The kinds of findings that are no errors in this search, and are not reported.
+    pub(crate) passes_over: Vec<FindingKind>,
     pub(crate) inspector: Option<Inspector>,
     /// The orderings that are raised under a memory model.
     pub(crate) raised: RaisedOrders,
@@ -189,12 +191,14 @@ impl Exploration {
             sets = sets.into_iter().map(|set| log.timed(set)).collect();
         }
         let mut report = self.first_report(&*strategy, observers, reduction_note);
+        report.earlier = before;
         let Exploration {
             settings,
             program,
             binary,
             progress,
             decide,
+            passes_over,
             inspector,
             raised,
             is_followed,
@@ -210,6 +214,7 @@ impl Exploration {
         shared.follows(is_followed);
         shared.progress = progress;
         shared.decide = decide;
+        shared.passes_over = passes_over;
         shared.log = log;
         shared.raised = raised;
         shared.iroots.clone_from(&iroots);

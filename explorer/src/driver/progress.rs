@@ -1,10 +1,11 @@
 //! The progress of a running exploration.
 
+use crate::report::Report;
 use crate::settings::ProgressLines;
 use intermezzo_search::estimate::Estimate;
 use std::fmt;
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 /// The progress of an exploration.
 #[derive(Clone, Copy, Debug)]
@@ -45,6 +46,26 @@ impl fmt::Display for Progress {
 
 /// A callback that is called from time to time while an exploration runs.
 pub(crate) type OnProgress = Arc<Mutex<dyn FnMut(&Progress) + Send>>;
+
+impl Report {
+    /// Returns a callback for a search that follows, whose progress is that of all searches. So far there were this many
+    /// executions, and the first one in this process began at `began`.
+    pub(crate) fn continues(&self, call: OnProgress, executions: u64, began: Instant) -> OnProgress {
+        // The time of a search does not include that of making its findings smaller, but its progress does.
+        let (findings, elapsed) = (self.findings.len(), self.earlier + began.elapsed());
+        Arc::new(Mutex::new(move |now: &Progress| {
+            let mut call = call.lock().unwrap_or_else(PoisonError::into_inner);
+            call(&Progress {
+                executions: executions + now.executions,
+                // Those so far are mostly found again.
+                findings: findings.max(now.findings),
+                elapsed: elapsed + now.elapsed,
+                estimate: now.estimate.map(|estimate| estimate.after(executions)),
+                minimising: now.minimising,
+            });
+        }))
+    }
+}
 
 impl ProgressLines {
     /// Returns a function that says which line to show at a moment, if any; `None` if there are no lines.

@@ -165,6 +165,7 @@ impl Outcome<'_> {
         let weakened = done.iter().any(|done| done.weakened);
         report.settled = books.settled;
         report.note_settled(books.settled, "");
+        report.passed_over.clone_from(&books.passed_over);
         let gave_way = books.gave_way.as_deref().filter(|_| weakened);
         note_tally(report, &tally, settings, gave_way);
         let given_up = done[0].given_up;
@@ -551,6 +552,12 @@ impl Report {
                 None => self.note(&too_many()),
             }
         }
+    }
+
+    /// Adds the warnings of another search of the same test that this one does not have.
+    pub(crate) fn take_unknown(&mut self, mut found: Vec<Finding>) {
+        found.retain(|finding| !self.findings.iter().any(|known| known.says(finding)));
+        self.take_findings(found);
     }
 
     /// Adds a note on the failures that the user's function handled, if there are any. `when` follows their number.

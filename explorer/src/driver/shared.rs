@@ -21,6 +21,7 @@ use intermezzo_engine::runtime::interrupt::interrupted;
 use intermezzo_engine::strategy::{SearchPosition, SearchState, Strategy};
 use intermezzo_engine::trace::{Fingerprints, SoundReduction};
 use intermezzo_engine::words::seconds;
+use intermezzo_sdk::FindingKind;
 use intermezzo_search::classic::maple::Session;
 use intermezzo_search::estimate::Estimate;
 use limits::Limits;
@@ -117,6 +118,9 @@ pub(super) struct Results {
     pub(super) gave_way: Option<String>,
     /// The failures that the user's function settled.
     pub(super) settled: u64,
+    /// The kind of the first finding that was passed over. It is no part of a checkpoint: the searches that pass over findings
+    /// have none.
+    pub(super) passed_over: Option<FindingKind>,
     /// Redundant executions before the search was restored.
     pub(super) redundant: u64,
     /// The scope entries that matched nothing before the search was restored; `None` if it was not restored.
@@ -142,6 +146,7 @@ impl Results {
             departed_before: Departed::default(),
             gave_way: None,
             settled: 0,
+            passed_over: None,
             redundant: 0,
             unfitted: None,
             worker_states: vec![WorkerState::default(); settings.jobs],
@@ -283,6 +288,8 @@ pub(super) struct Shared<'a> {
     weakened: AtomicU32,
     pub(super) progress: Option<OnProgress>,
     pub(super) decide: Option<Decide>,
+    /// The kinds of findings that are no errors here.
+    pub(super) passes_over: Vec<FindingKind>,
     pub(super) log: Option<Log>,
     /// The orderings that are raised under a memory model.
     pub(super) raised: RaisedOrders,
@@ -350,6 +357,7 @@ impl<'a> Shared<'a> {
             books: Mutex::new(books),
             progress: None,
             decide: None,
+            passes_over: Vec::new(),
             log: None,
             raised: RaisedOrders::default(),
             attention: AtomicBool::new(false),
@@ -549,7 +557,7 @@ impl<'a> Shared<'a> {
         if let Some(progress) = &self.progress
             && let Ok(mut call) = progress.try_lock()
         {
-            let findings = self.books().catalogue.len();
+            let findings = self.books().catalogue.different();
             call(&Progress {
                 executions,
                 findings,

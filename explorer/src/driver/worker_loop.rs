@@ -531,14 +531,17 @@ impl<'a> WorkerLoop<'a> {
         failed
     }
 
-    /// Asks the user's function about failures, if there is one. Returns `true` if the search ends.
+    /// Removes what is no error in this search, and asks the user's function about failures, if there is one. Returns `true`
+    /// if the search ends.
     fn decides(&mut self, found: &mut Vec<Finding>) -> bool {
-        let Some(decide) = &self.common.decide else {
-            return false;
-        };
-        let (settled, stops) = found::ask(decide, found);
-        self.common.books().settled += settled;
-        stops
+        let passed = found::pass_over(&self.common.passes_over, found);
+        let ends = passed.is_some() && !self.common.settings.keep_going;
+        let asked = self.common.decide.as_ref();
+        let (settled, stops) = asked.map_or((0, false), |decide| found::ask(decide, found));
+        let mut books = self.common.books();
+        books.passed_over = books.passed_over.take().or(passed);
+        books.settled += settled;
+        ends || stops
     }
 
     /// `true` if the prepared execution comes before the findings so far.

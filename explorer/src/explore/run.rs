@@ -20,6 +20,7 @@ use intermezzo_engine::runtime::races::{is_memory_watched, is_order_seen};
 use intermezzo_engine::runtime::{is_laid_over_std, statics_are_restored};
 use std::mem;
 use std::sync::Arc;
+use std::time::Instant;
 
 impl Explorer {
     /// Explores the test of this name, whose code is at this address. Compiled once, and not for each test.
@@ -73,7 +74,8 @@ impl Explorer {
         let mut report = match damaged {
             Some(report) => report,
             None => {
-                let more = MoreYields::of(&self, &program, body);
+                let began = Instant::now();
+                let more = MoreYields::of(&self, &program, body, &expected);
                 let second = SecondPart::of(&mut self, &program, body);
                 let mut first = self.exploration(&program, body);
                 first.is_followed = second.is_some();
@@ -81,9 +83,10 @@ impl Explorer {
                 watch
                     .as_deref()
                     .map_or(Ok(()), |watch| watch.check_report(&report))?;
-                let before = more.run(&mut report, &mut apart.settings, second.is_some(), test)?;
+                let rest = second.is_some();
+                let before = more.run(&mut report, &mut apart.settings, rest, began, test)?;
                 if let Some(second) = second {
-                    second.run(&mut report, &mut apart.settings, before, test)?;
+                    second.run(&mut report, &mut apart.settings, (before, began), test)?;
                 }
                 report
             }
@@ -227,6 +230,7 @@ impl Explorer {
             monitors,
             progress,
             decide,
+            passes_over: Vec::new(),
             inspector,
             raised: RaisedOrders::default(),
             is_followed: false,

@@ -9,14 +9,13 @@
 //! the strategy has one (`weak_executions`). If no limit is set, it takes at most as long as the first part, or some seconds.
 
 use super::Explorer;
-use crate::driver::{Exploration, ExploreError, OnProgress, Progress, limits_left};
+use crate::driver::{Exploration, ExploreError, limits_left};
 use crate::listening;
 use crate::report::{Coverage, Limit, Report};
 use crate::settings::{Settings, StrategyKind};
 use intermezzo_engine::environment::Environment;
 use std::num::NonZero;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::Instant;
 
 /// The number of executions that the second part may run even if the first part ran fewer.
 const EXECUTIONS_ALWAYS: u64 = 1_000;
@@ -57,7 +56,7 @@ impl SecondPart {
     }
 
     /// Runs the second part after the first part has reported, if that leaves anything to explore. `before` is the number of
-    /// executions so far. Adds its results, and replaces the settings by its own if the report is its own from now on,
+    /// executions so far, and `began` the moment at which the first part began. Adds its results, and replaces the settings by its own if the report is its own from now on,
     /// because it failed.
     ///
     /// # Errors
@@ -66,13 +65,13 @@ impl SecondPart {
         mut self,
         report: &mut Report,
         settings: &mut Settings,
-        before: u64,
+        (before, began): (u64, Instant),
         test: &(dyn Fn() + Sync),
     ) -> Result<(), ExploreError> {
         if !report.verdict.is_pass() || !report.limits.iter().any(Limit::is_memory) {
             return Ok(());
         }
-        let (executions, time) = limits_left(settings, before, report.elapsed(), false);
+        let (executions, time) = limits_left(settings, before, report.elapsed_here(), false);
         let usual = report.executions.max(EXECUTIONS_ALWAYS);
         let most = self.most.map_or(usual, NonZero::get);
         let executions = executions.map_or(most, |left| left.min(most));
@@ -83,7 +82,7 @@ impl SecondPart {
         self.exploration.settings.time = time;
         self.exploration.settings.fair_yields = settings.fair_yields;
         let progress = self.exploration.progress.take();
-        self.exploration.progress = progress.map(|call| later(call, before, report.elapsed()));
+        self.exploration.progress = progress.map(|call| report.continues(call, before, began));
         let own = self.exploration.settings.clone();
         let mut second = self.exploration.run_apart(test)?;
         // The user has set no such limit.
@@ -106,16 +105,4 @@ impl SecondPart {
         }
         Ok(())
     }
-}
-
-/// Returns a callback whose progress goes on after this many executions, and this time.
-pub(super) fn later(call: OnProgress, executions: u64, elapsed: Duration) -> OnProgress {
-    Arc::new(Mutex::new(move |now: &Progress| {
-        let mut call = call.lock().unwrap_or_else(PoisonError::into_inner);
-        call(&Progress {
-            executions: executions + now.executions,
-            elapsed: elapsed + now.elapsed,
-            ..*now
-        });
-    }))
 }

@@ -217,6 +217,7 @@ impl Apart {
             monitors,
             progress: None,
             decide: None,
+            passes_over: Vec::new(),
             inspector: None,
             raised: RaisedOrders::default(),
             is_followed: false,

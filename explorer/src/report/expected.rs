@@ -119,6 +119,11 @@ impl Expected {
         !matches!(self, Expected::Figure(..))
     }
 
+    /// `true` if it expects a finding of this kind.
+    pub(crate) fn is_of(&self, kind: &FindingKind) -> bool {
+        matches!(self, Expected::Finding(expected, _) if expected == kind)
+    }
+
     fn is(&self, finding: &Finding) -> bool {
         match self {
             Expected::Panic(text) => {

@@ -1,7 +1,7 @@
 //! The reports of searches that count fewer yields for fairness.
 
 use super::limits::narrowed;
-use super::{Coverage, FindingKind, Limit, Report, Verdict, count};
+use super::{Coverage, Limit, Report, Verdict, count};
 use intermezzo_engine::runtime::interrupt::interrupted;
 
 impl Report {
@@ -23,34 +23,46 @@ impl Report {
     /// is complete or found an error, it replaces this one, and `true` is returned; otherwise it is noted.
     pub(crate) fn take_with_more_yields(&mut self, mut next: Report, yields: u32, before: u32) -> bool {
         next.elapsed_seconds += self.elapsed_seconds;
-        let long = next.errors().find(|finding| never_ended(&finding.kind));
-        if let Some(long) = long.filter(|_| next.errors().all(|finding| never_ended(&finding.kind))) {
-            let (kind, executions) = (long.kind.clone(), count(next.executions, "execution"));
-            self.elapsed_seconds = next.elapsed_seconds;
-            self.note(&format!(
-                "with `fair_yields={yields}`, the search ended after {executions} with one that did not end ({kind})"
-            ));
-            return false;
-        }
+        next.earlier = self.earlier;
         if next.errors().next().is_some() {
             next.note(&format!(
                 "with `fair_yields={before}` no error was found: {}",
                 count(self.executions, "execution")
             ));
             next.note_settled(self.settled, &format!(" with `fair_yields={before}`"));
+            if let Some(kind) = &next.passed_over {
+                let note = format!(
+                    "with `fair_yields={yields}`, an execution did not end ({kind}), which is no error with more yields"
+                );
+                next.note(&note);
+            }
             // There are only warnings among them.
-            next.take_findings(std::mem::take(&mut self.findings));
+            next.take_unknown(std::mem::take(&mut self.findings));
             self.replace_by(next);
             return true;
         }
-        if next.verdict == Verdict::Pass && next.is_complete_but_for_fairness() {
+        if next.verdict == Verdict::Pass && next.passed_over.is_none() && next.is_complete_but_for_fairness()
+        {
             // Its schedules include those of this report.
             self.replace_by(next);
             return true;
         }
         self.elapsed_seconds = next.elapsed_seconds;
         self.note_settled(next.settled, &format!(" with `fair_yields={yields}`"));
+        // Warnings.
+        self.take_unknown(std::mem::take(&mut next.findings));
+        if let Some(kind) = &next.passed_over {
+            self.note(&format!(
+                "with `fair_yields={yields}`, {} were run, and one did not end ({kind}), which is no error with more yields",
+                count(next.executions, "execution"),
+            ));
+        }
         match next.verdict {
+            _ if interrupted() => self.undecide(&format!("it was interrupted with `fair_yields={yields}`")),
+            _ if next.cut_off_failed => self.undecide(&format!(
+                "with `fair_yields={yields}`, an execution that was cut off had failed"
+            )),
+            _ if next.passed_over.is_some() => {}
             Verdict::Pass => {
                 // The limits are what others left, so their numbers would say nothing.
                 if let Coverage::Bounded { reason, .. } = &mut next.coverage {
@@ -63,22 +75,12 @@ impl Report {
                     next.coverage
                 ));
             }
-            _ if interrupted() => self.undecide(&format!("it was interrupted with `fair_yields={yields}`")),
-            _ if next.cut_off_failed => self.undecide(&format!(
-                "with `fair_yields={yields}`, an execution that was cut off had failed"
-            )),
             _ => self.note(&format!(
                 "with `fair_yields={yields}`, no execution came to its end"
             )),
         }
         false
     }
-}
-
-/// Returns `true` if a finding of this kind may only show that a loop made more rounds: those with more yields are no error.
-fn never_ended(kind: &FindingKind) -> bool {
-    use FindingKind::{Livelock, StepLimit, UnfairSpin};
-    matches!(kind, Livelock | StepLimit | UnfairSpin)
 }
 
 #[cfg(test)]

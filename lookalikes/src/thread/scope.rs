@@ -207,7 +207,7 @@ impl Builder {
     /// Runs a closure on a new thread of a scope.
     ///
     /// # Errors
-    /// Outside an exploration, if the system has no more threads.
+    /// If no stack can have the size that was set; outside an exploration, also if the system has no more threads.
     ///
     /// # Panics
     /// If the name contains a null byte.
@@ -225,7 +225,7 @@ impl Builder {
         match (&scope.kind, Engine::current()) {
             (Kind::Inside(tasks), Some(engine)) => {
                 // SAFETY: the scope waits for the task, which so ends before the data that it borrows.
-                let task = unsafe { engine.fork(self.described_to(engine), site, f) };
+                let task = unsafe { engine.fork(self.described_to(engine)?, site, f) };
                 engine.note_scope(task);
                 engine.uninterrupted(|| tasks.borrow_mut().push(task));
                 Ok(ScopedJoinHandle {

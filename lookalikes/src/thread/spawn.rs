@@ -50,6 +50,10 @@ where
     tasks.into_iter().map(handle).collect()
 }
 
+/// The largest size of a stack that may be there on some machine. Larger ones are refused everywhere, so an execution does
+/// the same each time.
+const STACK_MAX: usize = usize::MAX / if usize::BITS == 64 { 1 << 16 } else { 2 };
+
 /// Settings of a new thread: `std::thread::Builder`.
 #[derive(Debug, Default)]
 pub struct Builder {
@@ -88,16 +92,22 @@ impl Builder {
 
     /// Asks for the stack that the task to be created needs, and returns the task's name.
     ///
+    /// # Errors
+    /// If no stack can have that size; the error is std's.
+    ///
     /// # Panics
     /// If it contains a null byte; the message is std's.
     #[inline]
     #[track_caller]
-    pub(super) fn described_to(&self, engine: Engine) -> Option<Arc<str>> {
+    pub(super) fn described_to(&self, engine: Engine) -> io::Result<Option<Arc<str>>> {
+        self.check_name();
         if let Some(bytes) = self.stack_size {
+            if bytes > STACK_MAX {
+                std::thread::Builder::new().stack_size(bytes).spawn(|| ())?;
+            }
             engine.want_stack(bytes);
         }
-        self.check_name();
-        Some(self.name.as_deref()?.into())
+        Ok(self.name.as_deref().map(Arc::from))
     }
 
     /// Checks that the name can be one of a thread.
@@ -115,7 +125,7 @@ impl Builder {
     /// Runs a closure on a new thread.
     ///
     /// # Errors
-    /// Outside an exploration, if the system has no more threads.
+    /// If no stack can have the size that was set; outside an exploration, also if the system has no more threads.
     ///
     /// # Panics
     /// If the name contains a null byte.
@@ -135,7 +145,7 @@ impl Builder {
     /// The thread ends before the data that it borrows.
     ///
     /// # Errors
-    /// Outside an exploration, if the system has no more threads.
+    /// If no stack can have the size that was set; outside an exploration, also if the system has no more threads.
     ///
     /// # Panics
     /// If the name contains a null byte.
@@ -152,7 +162,7 @@ impl Builder {
             return Ok(JoinHandle::outside(handle));
         };
         // SAFETY: as the caller says.
-        let task = unsafe { engine.fork(self.described_to(engine), site, f) };
+        let task = unsafe { engine.fork(self.described_to(engine)?, site, f) };
         Ok(JoinHandle::inside(engine, task, site))
     }
 }

@@ -417,6 +417,7 @@ mod tests {
             ("portfolo(pos)", "did you mean `portfolio`? "),
             ("bfs(3)", "is not a strategy"),
             ("delays", "give `dfs(delays=2)`"),
+            ("auto(fair_yields=0)", "`0` is too few: give 1 or more"),
             (
                 "dpor",
                 "`dpor` is a reduction, not a strategy: give `reduction=dpor`",

@@ -110,6 +110,13 @@ fn builders() {
     // SAFETY: joined before the end of what it borrows.
     let thread = unsafe { Builder::new().stack_size(1 << 20).spawn_unchecked(|| text.len()) }.unwrap();
     assert_eq!(thread.join().unwrap(), 8);
+    // No machine has so much memory.
+    let too_large = || Builder::new().stack_size(usize::MAX / 4);
+    assert!(too_large().spawn(|| ()).is_err());
+    thread::scope(|scope| assert!(too_large().spawn_scoped(scope, || ()).is_err()));
+    // The one after it has what it needs.
+    let next = Builder::new().spawn(|| 9).unwrap();
+    assert_eq!(next.join().unwrap(), 9);
 }
 
 fn is_finished() {

@@ -363,6 +363,68 @@ fn an_interrupt_ends_the_part_under_weak_memory() {
     std::fs::remove_dir_all(&directory).unwrap();
 }
 
+/// Ctrl-C in a search in which fewer yields count leaves what the search before has covered, and no other follows.
+#[test]
+fn an_interrupt_ends_the_searches_with_more_yields() {
+    const NAME: &str = "an_interrupt_ends_the_searches_with_more_yields";
+    if let Some((_, directory)) = asked() {
+        let waits = || {
+            let (held, weaker) = (AtomicUsize::new(0), AtomicUsize::new(0));
+            thread::scope(|scope| {
+                for _ in 0..3 {
+                    scope.spawn(|| {
+                        for _ in 0..5 {
+                            if held.swap(1, SeqCst) == 0 {
+                                held.store(0, SeqCst);
+                                break;
+                            }
+                            thread::yield_now();
+                        }
+                        weaker.fetch_add(1, AcqRel);
+                    });
+                }
+            });
+        };
+        let first = explorer(&directory)
+            .strategy(Strategy::named("auto(fair_yields=1,stale_reads=0)").unwrap())
+            .executions(100_000)
+            .explore(waits);
+        let before = first.executions();
+        let mut interrupted = false;
+        // SAFETY: as above.
+        unsafe { signal(2, 0) };
+        let report = explorer(&directory)
+            .strategy(Strategy::auto())
+            .executions(200_000)
+            .on_progress(move |progress| {
+                if progress.executions > before + 100 && !std::mem::replace(&mut interrupted, true) {
+                    // SAFETY: a plain call.
+                    assert_eq!(unsafe { raise(2) }, 0);
+                }
+            })
+            .explore(waits);
+        println!(
+            "{:?} {} {:?} {:?}",
+            report.verdict(),
+            report.executions() == before,
+            report.weak_memory(),
+            report.coverage()
+        );
+        return;
+    }
+    let directory = directory("interrupted-yields");
+    let mut child = process(NAME, "sigint", &directory);
+    let said = read(&mut child.stdout);
+    assert!(child.wait().unwrap().success(), "{said}");
+    for says in [
+        "Inconclusive true None ",
+        "it was interrupted with `fair_yields=4`",
+    ] {
+        assert!(said.contains(says), "{says:?} is not in:\n{said}");
+    }
+    std::fs::remove_dir_all(&directory).unwrap();
+}
+
 unsafe extern "C" {
     fn raise(signal: i32) -> i32;
     fn signal(signal: i32, action: usize) -> usize;

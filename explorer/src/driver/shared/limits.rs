@@ -93,9 +93,9 @@ impl Limits {
     };
 }
 
-/// Returns what the settings allow after explorations of this many executions, which took this long; `None` for no limit.
-/// If another exploration follows (`keeps_rest`), a part is left for that; otherwise that part is allowed even if writing
-/// checkpoints took the time, or earlier processes.
+/// Returns what the settings allow after explorations of this many executions, which took this long in this process; `None`
+/// for no limit. If another exploration follows (`keeps_rest`), a part is left for that; otherwise that part is allowed even
+/// if writing checkpoints took the time.
 pub(crate) fn limits_left(
     settings: &Settings,
     executions: u64,

@@ -17,7 +17,8 @@ use crate::report::{Finding, FindingDetail, FindingEvent, FoundBy, LoopStep, Tas
 use intermezzo_sdk::SyncVarOp;
 use std::borrow::Cow;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
 use std::ops::Range;
 
 /// The largest number of events of an execution that is shown as a whole.
@@ -393,6 +394,8 @@ pub(super) fn gap(
     let mut tasks: Vec<&str> = Vec::new();
     // The variables that have one name but for their numbers: the name of the first, and `true` if there are others.
     let mut vars: Vec<(&str, bool, usize)> = Vec::new();
+    // A long loop may use new variables in each round.
+    let mut groups = HashMap::new();
     for event in &events[left_out.clone()] {
         if !tasks.contains(&&*event.task) {
             tasks.push(&event.task);
@@ -402,16 +405,16 @@ pub(super) fn gap(
         if event.var.is_empty() || identities(&event.var).next().is_none() {
             continue;
         }
-        let shared = without_number(name);
-        match vars
-            .iter_mut()
-            .find(|(known, ..)| without_number(known) == shared)
-        {
-            Some((known, others, times)) => {
+        match groups.entry(without_number(name)) {
+            Entry::Occupied(group) => {
+                let (known, others, times) = &mut vars[*group.get()];
                 *others |= *known != name;
                 *times += 1;
             }
-            None => vars.push((name, false, 1)),
+            Entry::Vacant(group) => {
+                group.insert(vars.len());
+                vars.push((name, false, 1));
+            }
         }
     }
     // The most frequent first, and else in order of appearance.

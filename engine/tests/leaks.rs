@@ -188,6 +188,14 @@ fn what_statics_lead_to_is_no_leak() {
 }
 
 #[test]
+fn what_a_lookalike_in_a_static_holds_is_no_leak() {
+    let _alone = alone();
+    static HELD: AtomicPtr<u64> = AtomicPtr::new(null_mut());
+    let found = found(|| HELD.store(Box::into_raw(Box::new(5)), SeqCst));
+    assert_eq!(found, [""; 0]);
+}
+
+#[test]
 fn what_has_no_destructor_is_forgotten_with_its_task() {
     let _alone = alone();
     let found = found(|| {

@@ -41,6 +41,54 @@ fn a_use_after_free_is_found_with_a_reduction_if_it_is_found_without() {
     assert_eq!(findings(&project, &[]), every);
 }
 
+/// The counts of an `Arc` are in the block that they keep.
+#[test]
+#[cfg_attr(not(target_os = "linux"), ignore = "counts are seen on Linux")]
+fn a_count_in_freed_memory_is_found() {
+    let project = project_of(
+        "freed_counts",
+        "",
+        "use std::mem::ManuallyDrop;
+        use std::sync::{Arc, Weak};
+
+        #[test]
+        fn a_handle_is_dropped_twice() {
+            let value = Arc::into_raw(Arc::new(1));
+            unsafe { drop(Arc::from_raw(value)) };
+            unsafe { drop(Arc::from_raw(value)) };
+        }
+
+        #[test]
+        fn handles_are_counted() {
+            let value = Arc::into_raw(Arc::new(1));
+            unsafe { drop(Arc::from_raw(value)) };
+            let again = ManuallyDrop::new(unsafe { Arc::from_raw(value) });
+            assert!(Arc::strong_count(&again) > 0);
+        }
+
+        #[test]
+        fn a_weak_handle_is_dropped_twice() {
+            let value = Arc::new(1);
+            let weak = Arc::downgrade(&value).into_raw();
+            unsafe { drop(Weak::from_raw(weak)) };
+            drop(value);
+            unsafe { drop(Weak::from_raw(weak)) };
+        }
+        ",
+    );
+    let all = run(&project, &["test", "--unmodified", "--json"])
+        .ends_with(1)
+        .json();
+    let reports = all["reports"].as_array().unwrap();
+    assert_eq!(reports.len(), 3);
+    for report in reports {
+        let finding = &report["findings"][0];
+        assert_eq!(finding["kind"], "misuse", "{report:#}");
+        let message = finding["message"].as_str().unwrap();
+        assert!(message.starts_with("the count used at "), "{message}");
+    }
+}
+
 /// Freeing a block is an access to it, and a schedule point if it races.
 #[test]
 #[cfg_attr(not(target_os = "linux"), ignore = "memory is watched on Linux")]

@@ -33,7 +33,11 @@ impl Dropper {
 
 /// A static's state in the current execution of one worker.
 struct Replica {
+    /// The execution in which it has a value.
     epoch: u64,
+    /// The last execution in which it had one.
+    #[allow(dead_code, reason = "for leaks, which are looked for on some systems only")]
+    used: u64,
     var: u32,
     memory: *mut u8,
     layout: Layout,
@@ -85,6 +89,7 @@ impl Statics {
             assert!(!memory.is_null(), "out of memory for the replica of a static");
             Replica {
                 epoch: 0,
+                used: 0,
                 var: 0,
                 memory,
                 layout,
@@ -111,8 +116,26 @@ impl Statics {
             .replicas
             .get_mut(&address)
             .expect("a static was given its place");
-        (replica.epoch, replica.var, replica.dropper) = (epoch, var, Some(dropper));
+        (replica.epoch, replica.used) = (epoch, epoch);
+        (replica.var, replica.dropper) = (var, Some(dropper));
         self.live.push(address);
+    }
+
+    /// Returns the addresses of the replicas that had a value in this execution, even if it was dropped.
+    #[cfg(all(
+        feature = "unmodified",
+        target_os = "linux",
+        any(target_arch = "x86_64", target_arch = "aarch64")
+    ))]
+    pub(super) fn used(&self, epoch: u64) -> impl Iterator<Item = std::ops::Range<usize>> {
+        let used = self
+            .replicas
+            .values()
+            .filter(move |replica| replica.used == epoch);
+        used.map(|replica| {
+            let begin = replica.memory.expose_provenance();
+            begin..begin + replica.layout.size()
+        })
     }
 
     /// Returns `true` if a static has a value in this execution.

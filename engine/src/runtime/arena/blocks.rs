@@ -228,7 +228,7 @@ fn give_back(pointer: *mut u8, align: usize) {
         && let Some(engine) = Engine::current()
     {
         if let Some(site) = engine.freed(address..address + size) {
-            end(
+            misused(
                 engine,
                 &format!("the atomic used at {site} is in memory that was freed"),
             );
@@ -301,16 +301,15 @@ fn wrong(was_freed: bool) {
     } else {
         "memory is freed that this execution has not allocated: a static may have kept it from an earlier one"
     };
-    end(engine, message);
+    misused(engine, message);
 }
 
-/// Ends the execution with a finding, from within the allocator.
+/// Ends the execution with a finding, from within the allocator or another function out of which nothing may unwind.
 #[cold]
-fn end(engine: Engine, message: &str) {
+pub(in super::super) fn misused(engine: Engine, message: &str) {
     if engine.in_teardown() {
         return;
     }
-    // Nothing may unwind out of an allocator.
     engine.with_task(engine.task(), |entry| entry.finishing = true);
     engine.misuse(message.into());
 }

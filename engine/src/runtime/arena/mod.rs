@@ -22,9 +22,10 @@
 //! worst, a block is lost for the rest of the execution.
 //!
 //! The engine keeps the addresses of atomics, and is notified of each block that is freed: an atomic in it must not be
-//! used any more. A lock in freed memory is recognised by the pattern in place of its identity.
+//! used any more. A lock in freed memory is recognised by the pattern in place of its identity, and a count of `Arc` by
+//! the pattern in place of its value.
 //!
-//! Blind spots: locks in a freed block of 256 KiB or more, whose pages are zero; memory of C's `malloc`; memory that
+//! Blind spots: locks and counts in a freed block of 256 KiB or more, whose pages are zero; memory of C's `malloc`; memory that
 //! std keeps for the process and allocates at its first use in a task, except for what a worker makes it allocate
 //! earlier, and what the overlay of std allocates [`outside`]. With `INTERMEZZO_ARENA_CHECK` in the environment, memory
 //! of ended executions cannot be accessed any more, so that such a use crashes. This is for the engine's own tests.
@@ -45,6 +46,9 @@ pub(super) mod reach;
 #[cfg(all(feature = "unmodified", unix, target_pointer_width = "64"))]
 mod reuse;
 
+#[cfg(all(feature = "unmodified", unix, target_pointer_width = "64"))]
+#[allow(unused_imports, reason = "for `races`, which is on some systems only")]
+pub(super) use blocks::misused;
 #[cfg(all(feature = "unmodified", unix, target_pointer_width = "64"))]
 pub use blocks::{Arena, in_use};
 #[cfg(all(feature = "unmodified", unix, target_pointer_width = "64"))]

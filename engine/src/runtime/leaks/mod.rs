@@ -50,8 +50,9 @@ impl Runtime {
         if !self.shows_leaks() {
             return;
         }
-        let kept = statics::kept_statics();
-        // SAFETY: the statics of the program, and of the libraries that it has loaded; no task runs any more.
+        let kept = statics::kept_statics().chain(self.objects.statics.used(self.objects.epoch()));
+        // SAFETY: the statics of the program, and of the libraries that it has loaded, and the memory in which this
+        // execution has values of statics; no task runs any more.
         let mut left = unsafe { reach::left_behind(kept, image::roots) };
         left.truncate(LEFT_MAX);
         let (mut noted, mut is_wanted_next) = (Vec::new(), false);

@@ -70,6 +70,12 @@ fn counted<T: Copy + Into<u64>, R>(
     }
     let (result, before, after, order) = operation();
     let (before, after) = (before.into(), after.into());
+    if arena::is_of_freed(before) && arena::holds(address) {
+        arena::misused(
+            engine,
+            &format!("the count used at {site} is in memory that was freed"),
+        );
+    }
     access.order = order;
     access.op = match before.cmp(&after) {
         std::cmp::Ordering::Less => SyncVarOp::CountUp,

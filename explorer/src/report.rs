@@ -236,6 +236,9 @@ pub struct Report {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) weak_memory: Option<Box<WeakMemory>>,
     pub(crate) executions: u64,
+    /// The executions of the searches that this one replaced.
+    #[serde(skip_serializing_if = "more_yields::is_none")]
+    pub(crate) executions_before: u64,
     pub(crate) redundant: u64,
     pub(crate) blocked: u64,
     /// The number of failures that the user's function settled.
@@ -323,6 +326,7 @@ impl Report {
             limits: Vec::new(),
             weak_memory: None,
             executions: 0,
+            executions_before: 0,
             redundant: 0,
             blocked: 0,
             settled: 0,

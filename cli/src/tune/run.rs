@@ -64,6 +64,8 @@ struct ReportJson {
     program: String,
     first_failure: Option<u64>,
     executions: u64,
+    #[serde(default)]
+    executions_before: u64,
     traces: Option<u64>,
     redundant: u64,
     coverage: CoverageJson,
@@ -108,9 +110,11 @@ impl Run {
         Ok(Run {
             program: report.program,
             seed,
-            failure: report.first_failure,
+            failure: report
+                .first_failure
+                .map(|failure| report.executions_before + failure),
             kind: error.map(|finding| finding.kind.clone()),
-            executions: report.executions,
+            executions: report.executions_before + report.executions,
             traces: report.traces,
             redundant: report.redundant,
             ended,
@@ -128,6 +132,39 @@ mod tests {
         let run = Run::of_report(&report.to_json(), 0).unwrap();
         assert_eq!(run.executions, report.executions());
         (run.failure, run.ended)
+    }
+
+    /// A failure is found in the fourth attempt, in a search that follows two others.
+    #[test]
+    fn searches_before_the_last_one_count() {
+        let test = || {
+            use intermezzo::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+            let (held, attempts) = (AtomicBool::new(false), AtomicUsize::new(0));
+            intermezzo::thread::scope(|s| {
+                s.spawn(|| {
+                    held.store(true, SeqCst);
+                    held.store(false, SeqCst);
+                });
+                while held.load(SeqCst) && attempts.fetch_add(1, SeqCst) < 20 {
+                    intermezzo::thread::yield_now();
+                }
+            });
+            assert!(attempts.load(SeqCst) < 20);
+        };
+        let auto = |most: u64| {
+            let strategy = format!("auto(fair_yields={most})");
+            Explorer::new().set("strategy", strategy).explore(test)
+        };
+        let report = auto(256);
+        let before: u64 = report.executions_before();
+        assert!(before > auto(1).executions(), "{report}");
+        let run = Run::of_report(&report.to_json(), 0).unwrap();
+        assert_eq!(run.executions, before + report.executions());
+        assert_eq!(
+            run.failure,
+            report.first_failure().map(|failure| before + failure)
+        );
+        assert!(run.failure.is_some(), "{report}");
     }
 
     #[test]

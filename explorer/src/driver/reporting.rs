@@ -586,7 +586,8 @@ impl Report {
     }
 
     /// Replaces this report by that of another search of the same test, which keeps the lasting notes.
-    pub(crate) fn replace_by(&mut self, other: Report) {
+    pub(crate) fn replace_by(&mut self, mut other: Report) {
+        other.executions_before = self.executions_before + self.executions;
         let lasting = std::mem::replace(self, other).lasting;
         lasting.iter().for_each(|note| self.note_for_good(note));
     }

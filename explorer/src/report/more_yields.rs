@@ -4,7 +4,20 @@ use super::limits::narrowed;
 use super::{Coverage, Limit, Report, Verdict, count};
 use intermezzo_engine::runtime::interrupt::interrupted;
 
+/// Returns `true` if there were no executions. The JSON form leaves their number out then.
+#[cfg(feature = "files")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+pub(super) fn is_none(executions: &u64) -> bool {
+    *executions == 0
+}
+
 impl Report {
+    /// Returns the number of executions of the searches before the one that the report is about: those in which more yields
+    /// counted, and those with sequentially consistent memory.
+    pub fn executions_before(&self) -> u64 {
+        self.executions_before
+    }
+
     /// Returns `true` if the search ran every schedule, or every fair one.
     pub(crate) fn is_complete_but_for_fairness(&self) -> bool {
         let narrowing: Vec<Limit> = self

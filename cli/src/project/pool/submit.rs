@@ -47,6 +47,11 @@ pub(crate) fn explore(
             "--junit and --annotations",
         ),
         (args.results.update_baseline, "--update-baseline"),
+        // The tests use the file that is nearest to them, on each machine.
+        (
+            std::env::var_os("INTERMEZZO_CONFIG").is_some(),
+            "INTERMEZZO_CONFIG",
+        ),
     ] {
         if is_given {
             return Err(Problem::usage(format!(
@@ -69,7 +74,7 @@ pub(crate) fn explore(
             .map_or(0, |time| time.as_secs()),
         binaries: Vec::new(),
         settings,
-        config: binaries::config(),
+        config: String::new(),
         split_after_ms: args.split_after.unwrap_or(SPLIT_AFTER).as_millis() as u64,
         tests: Vec::new(),
     };
@@ -98,6 +103,8 @@ pub(crate) fn explore(
     if run.tests.is_empty() {
         return Ok(ran(Vec::new()));
     }
+    let runs = |built: &&binaries::Built| run.binaries.contains(&built.binary);
+    run.config = binaries::config(built.iter().filter(runs));
     let mut worker = Worker::new(&pool, built);
     if !worker.takes_part(&run) {
         return Err(Problem::usage(

@@ -53,7 +53,6 @@ const REFUSED: [(&str, &str); 4] = [
 pub(super) struct Worker<'a> {
     pool: &'a Pool,
     built: Vec<Built>,
-    config: String,
     entry: WorkerEntry,
     shown: Option<Instant>,
     /// Tests of runs that cannot be divided.
@@ -167,7 +166,6 @@ impl<'a> Worker<'a> {
         Worker {
             pool,
             built,
-            config: binaries::config(),
             entry: WorkerEntry {
                 name: format!("{}-{}", host(), unique()),
                 item: None,
@@ -200,7 +198,7 @@ impl<'a> Worker<'a> {
             .find_map(|(name, value)| Some((name, refused(name, value)?)));
         let places = match setting {
             Some((name, why)) => Err(format!("it has the setting {name:?}: {why}")),
-            None => binaries::of_run(run, &self.built, &self.config),
+            None => binaries::of_run(run, &self.built),
         };
         if let Err(why) = &places {
             output::complain(&format!("this worker takes no part in run {}: {why}", run.id));

@@ -218,16 +218,6 @@ fn what_is_left_out_is_named() {
     }
 }
 
-/// A loop that makes a variable in each round has as many variables as rounds.
-#[test]
-fn many_variables_are_left_out_at_once() {
-    let events = (0..200_000)
-        .map(|n| store(1, &format!("atomic 1.{n}"), 1, 3))
-        .collect();
-    let text = gap(&failed(1, events), 0..200_000, 100, &mut sources()).unwrap();
-    assert!(text.contains("events of task 1"), "{text}");
-}
-
 #[test]
 fn events_of_as_many_variables_are_described_in_time() {
     // If each were compared with all before it, that would take minutes.

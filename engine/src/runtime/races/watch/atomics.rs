@@ -52,7 +52,11 @@ fn counted<T: Copy + Into<u64>, R>(
     let frame = || unsafe { *frame };
     let caller = engine.and_then(|engine| Some((engine, engine.caller_of_count(address, frame())?)));
     let Some((engine, caller)) = caller else {
-        return operation().0;
+        let (result, before, ..) = operation();
+        if let Some(engine) = engine {
+            check_freed(engine, address, before.into(), Site::NOWHERE);
+        }
+        return result;
     };
     // A look-alike may drop an `Arc` for the test, for instance when a channel is dropped. That belongs to the step of
     // the look-alike's operation, if one is in progress.
@@ -70,12 +74,7 @@ fn counted<T: Copy + Into<u64>, R>(
     }
     let (result, before, after, order) = operation();
     let (before, after) = (before.into(), after.into());
-    if arena::is_of_freed(before) && arena::holds(address) {
-        arena::misused(
-            engine,
-            &format!("the count used at {site} is in memory that was freed"),
-        );
-    }
+    check_freed(engine, address, before, site);
     access.order = order;
     access.op = match before.cmp(&after) {
         std::cmp::Ordering::Less => SyncVarOp::CountUp,
@@ -104,6 +103,19 @@ fn counted<T: Copy + Into<u64>, R>(
         engine.keep_from_unwinding(|| engine.changed_nothing(access, before));
     }
     result
+}
+
+/// Ends the execution with a finding if the count at this address, which had the value `before`, is in freed memory.
+#[inline]
+fn check_freed(engine: Engine, address: usize, before: u64, site: Site) {
+    if arena::is_of_freed(before) && arena::holds(address) {
+        let is_known = site != Site::NOWHERE;
+        let place = is_known.then(|| format!(" used at {site}")).unwrap_or_default();
+        arena::misused(
+            engine,
+            &format!("the count of an `Arc`{place} is in memory that was freed"),
+        );
+    }
 }
 
 impl Engine {

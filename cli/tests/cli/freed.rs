@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 const PROGRAMS: &str = include_str!("freed/programs.rs");
+const COUNTS: &str = include_str!("freed/counts.rs");
 
 /// The number of programs.
 const COUNT: usize = 40;
@@ -45,46 +46,7 @@ fn a_use_after_free_is_found_with_a_reduction_if_it_is_found_without() {
 #[test]
 #[cfg_attr(not(target_os = "linux"), ignore = "counts are seen on Linux")]
 fn a_count_in_freed_memory_is_found() {
-    let project = project_of(
-        "freed_counts",
-        "",
-        "use std::mem::ManuallyDrop;
-        use std::sync::{Arc, Weak};
-
-        #[test]
-        fn a_handle_is_dropped_twice() {
-            let value = Arc::into_raw(Arc::new(1));
-            unsafe { drop(Arc::from_raw(value)) };
-            unsafe { drop(Arc::from_raw(value)) };
-        }
-
-        #[test]
-        fn a_handle_is_dropped_twice_beside_a_thread() {
-            let other = std::thread::spawn(|| ());
-            let value = Arc::into_raw(Arc::new(1));
-            unsafe { drop(Arc::from_raw(value)) };
-            unsafe { drop(Arc::from_raw(value)) };
-            other.join().unwrap();
-        }
-
-        #[test]
-        fn handles_are_counted() {
-            let value = Arc::into_raw(Arc::new(1));
-            unsafe { drop(Arc::from_raw(value)) };
-            let again = ManuallyDrop::new(unsafe { Arc::from_raw(value) });
-            assert!(Arc::strong_count(&again) > 0);
-        }
-
-        #[test]
-        fn a_weak_handle_is_dropped_twice() {
-            let value = Arc::new(1);
-            let weak = Arc::downgrade(&value).into_raw();
-            unsafe { drop(Weak::from_raw(weak)) };
-            drop(value);
-            unsafe { drop(Weak::from_raw(weak)) };
-        }
-        ",
-    );
+    let project = project_of("freed_counts", "", COUNTS);
     let all = run(&project, &["test", "--unmodified", "--json"])
         .ends_with(1)
         .json();

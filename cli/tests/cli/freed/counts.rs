@@ -1,0 +1,37 @@
+//! Counts of an `Arc` that are used in freed memory.
+
+use std::mem::ManuallyDrop;
+use std::sync::{Arc, Weak};
+
+#[test]
+fn a_handle_is_dropped_twice() {
+    let value = Arc::into_raw(Arc::new(1));
+    unsafe { drop(Arc::from_raw(value)) };
+    unsafe { drop(Arc::from_raw(value)) };
+}
+
+#[test]
+fn a_handle_is_dropped_twice_beside_a_thread() {
+    let other = std::thread::spawn(|| ());
+    let value = Arc::into_raw(Arc::new(1));
+    unsafe { drop(Arc::from_raw(value)) };
+    unsafe { drop(Arc::from_raw(value)) };
+    other.join().unwrap();
+}
+
+#[test]
+fn handles_are_counted() {
+    let value = Arc::into_raw(Arc::new(1));
+    unsafe { drop(Arc::from_raw(value)) };
+    let again = ManuallyDrop::new(unsafe { Arc::from_raw(value) });
+    assert!(Arc::strong_count(&again) > 0);
+}
+
+#[test]
+fn a_weak_handle_is_dropped_twice() {
+    let value = Arc::new(1);
+    let weak = Arc::downgrade(&value).into_raw();
+    unsafe { drop(Weak::from_raw(weak)) };
+    drop(value);
+    unsafe { drop(Weak::from_raw(weak)) };
+}

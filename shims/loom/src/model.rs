@@ -99,7 +99,7 @@ impl Builder {
             strategy: StrategyKind::Auto(AutoOptions {
                 weak_executions: Some(WEAK_EXECUTIONS),
                 // As in loom, a thread that yields lets the others go first.
-                fair_yields: 1,
+                fair_yields: NonZero::<u32>::MIN,
                 ..AutoOptions::DEFAULT
             }),
             reduction: Reduction::Dpor,

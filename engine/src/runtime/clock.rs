@@ -7,11 +7,12 @@
 //!
 //! Each read moves the clock: by a microsecond the first time, and by twice as much with each further read by the same
 //! task at the same place. If the task did something in between, the distance is a microsecond again, so that work
-//! takes little time; so it is if the task slept, which moves the clock already. A loop that sleeps for a millisecond
-//! between two checks, and gives up after a second, so leaves other tasks some time. After some reads at one place it doubles in any case, so that every loop that waits for time to
-//! pass ends. These late reads move the clock so far that a wait with a limit may be over before it begins. So in
-//! unmodified code they give way to other tasks, as a time-out does. The distance does not depend on other tasks. So
-//! their steps commute with a read, unless they access the clock.
+//! takes little time. It also is if the task slept, because the sleep has moved the clock: a loop that sleeps for a
+//! millisecond between two checks, and gives up after a second, then leaves other tasks some steps. After some reads at
+//! one place the distance doubles in any case, so that every loop that waits for time to pass ends. These late reads
+//! move the clock so far that a wait with a limit may be over before it begins. So in unmodified code they give way to
+//! other tasks, as a time-out does. The distance does not depend on other tasks. So their steps commute with a read,
+//! unless they access the clock.
 
 use super::at_rest::AT_REST;
 use super::{Engine, Runtime};

@@ -1,7 +1,7 @@
 //! More searches of a test that names none, for schedules that fair scheduling left out before.
 //!
-//! With fairness, a task that yields goes on only after the tasks that could run have taken a step. A loop that tries
-//! ten times, and then waits in another way, hardly gets there: a lock is free again after the few steps of a short
+//! With fairness, a task that yields continues only after the tasks that could run have taken a step. A loop that tries
+//! ten times, and then waits in another way, rarely makes that many attempts: a lock is free again after the few steps of a short
 //! critical section. On real threads the loop may get there at any time. So after a search that is complete but for
 //! fairness, the next one counts only every fourth yield of a task, and so on, up to the option `fair_yields` of
 //! `auto`. Each allows more schedules than those before it, so its report replaces theirs. A search that a limit ends
@@ -57,7 +57,8 @@ impl MoreYields {
 
     /// Runs them after the first search has reported, as long as each is complete but for fairness. A search that is
     /// complete or finds an error replaces the report, and the settings by its own. `rest` is `true` if another search
-    /// follows, and `began` the moment at which the first one began. Returns the number of executions of all searches, including the first.
+    /// follows, and `began` the moment at which the first one began. Returns the number of executions of all searches,
+    /// including the first.
     ///
     /// # Errors
     /// As the exploration.

@@ -56,8 +56,8 @@ impl SecondPart {
     }
 
     /// Runs the second part after the first part has reported, if that leaves anything to explore. `before` is the number of
-    /// executions so far, and `began` the moment at which the first part began. Adds its results, and replaces the settings by its own if the report is its own from now on,
-    /// because it failed.
+    /// executions so far, and `began` the moment at which the first part began. Adds its results. If it failed, the report is
+    /// its own from now on, and so are the settings.
     ///
     /// # Errors
     /// As the exploration.

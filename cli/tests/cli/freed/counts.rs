@@ -1,4 +1,4 @@
-//! Counts of an `Arc` that are used in freed memory.
+//! Counts of an `Arc` that are used in freed memory. Each `unsafe` breaks its contract on purpose: that has to be found.
 
 use std::mem::ManuallyDrop;
 use std::sync::{Arc, Weak};

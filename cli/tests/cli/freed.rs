@@ -7,6 +7,7 @@ use std::path::Path;
 
 const PROGRAMS: &str = include_str!("freed/programs.rs");
 const COUNTS: &str = include_str!("freed/counts.rs");
+const CLONES: &str = include_str!("freed/clones.rs");
 
 /// The number of programs.
 const COUNT: usize = 40;
@@ -42,6 +43,21 @@ fn a_use_after_free_is_found_with_a_reduction_if_it_is_found_without() {
     assert_eq!(findings(&project, &[]), every);
 }
 
+/// A clone by a raw pointer commutes with the end of another handle, unless that is the last one.
+#[test]
+#[cfg_attr(not(target_os = "linux"), ignore = "counts are seen on Linux")]
+fn a_handle_that_is_cloned_too_late_is_found_with_a_reduction_if_it_is_found_without() {
+    let project = project_of("freed_clones", "", CLONES);
+    let every = findings(&project, &["--strategy", "dfs", "--reduction", "none"]);
+    let wrong = every.values().filter(|kind| kind.is_some()).count();
+    assert_eq!((every.len(), wrong), (COUNT, 24));
+    for reduction in ["dpor", "source-dpor", "caching"] {
+        let reduced = findings(&project, &["--strategy", "dfs", "--reduction", reduction]);
+        assert_eq!(reduced, every, "{reduction}");
+    }
+    assert_eq!(findings(&project, &[]), every);
+}
+
 /// The counts of an `Arc` are in the block that they keep.
 #[test]
 #[cfg_attr(not(target_os = "linux"), ignore = "counts are seen on Linux")]
@@ -51,15 +67,17 @@ fn a_count_in_freed_memory_is_found() {
         .ends_with(1)
         .json();
     let reports = all["reports"].as_array().unwrap();
-    assert_eq!(reports.len(), 4);
+    assert_eq!(reports.len(), 6);
     for report in reports {
         let finding = &report["findings"][0];
         assert_eq!(finding["kind"], "misuse", "{report:#}");
         let message = finding["message"].as_str().unwrap();
         // Before there is a second thread, counts are not looked up.
-        let begin = match report["program"].as_str().unwrap().contains("beside_a_thread") {
-            true => "the count of an `Arc` used at src/lib.rs:",
-            false => "the count of an `Arc` is in memory that was freed",
+        let begin = match report["program"].as_str().unwrap().split_once("::").unwrap().1 {
+            "a_handle_is_dropped_twice_beside_a_thread" => "the count of an `Arc` used at src/lib.rs:",
+            "a_handle_is_dropped_twice_beside_a_weak_one" => "a handle of an `Arc` is dropped at src/lib.rs:",
+            "a_handle_is_cloned_beside_a_weak_one" => "a handle of an `Arc` is created at src/lib.rs:",
+            _ => "the count of an `Arc` is in memory that was freed",
         };
         assert!(message.starts_with(begin), "{message}");
     }

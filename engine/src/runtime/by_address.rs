@@ -169,7 +169,8 @@ impl ByAddressTable {
         self.freed.clear();
     }
 
-    /// Notes that memory is freed, which removes the objects in it. Calls the closure with the variable of each.
+    /// Notes that memory is freed, which removes the objects in it, but not the counts. Calls the closure with the
+    /// variable of each.
     #[cfg(feature = "unmodified")]
     pub(super) fn free(&mut self, memory: std::ops::Range<usize>, epoch: u64, mut each: impl FnMut(u32)) {
         let first = self.addresses.partition_point(|&address| address < memory.start);
@@ -183,6 +184,7 @@ impl ByAddressTable {
                     self.forget(key, epoch);
                 }
             }
+            self.count_at(address, epoch).into_iter().for_each(&mut each);
         }
     }
 
@@ -274,6 +276,7 @@ impl ByAddressTable {
     #[allow(dead_code, reason = "for the feature `unmodified`")]
     pub(super) fn add_count(&mut self, address: usize, epoch: u64, var: u32) {
         self.add(Key::of_count(address), epoch, var);
+        insert(&mut self.addresses, address);
     }
 
     /// Notes the address of an object that is used first.

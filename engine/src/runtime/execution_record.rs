@@ -153,6 +153,8 @@ impl ExecutionRecord {
         match (of_kind, self.unsound) {
             (Some(event), _) => Some((event.op, event.site)),
             (None, Some((own, op, site))) if own == sound => Some((op, site)),
+            #[cfg(feature = "unmodified")]
+            _ if sound == SoundReduction::Caching => self.trace.late_count(),
             _ => None,
         }
     }

@@ -367,18 +367,25 @@ impl Engine {
         ));
     }
 
-    /// Notes that memory is freed. Returns the place of an operation that another task is about to perform on an object
-    /// in it, if there is one.
+    /// Notes that memory is freed. Returns the kind of an object in it on which another task is about to perform an
+    /// operation, and the place of that operation, if there is one.
     ///
     /// This counts as a write of each object in it. So it does not commute with operations on them, which must not come
     /// later.
     #[cfg(feature = "unmodified")]
-    pub(super) fn freed(self, memory: std::ops::Range<usize>) -> Option<Site> {
+    pub(super) fn freed(self, memory: std::ops::Range<usize>) -> Option<(VarKind, Site)> {
         self.with(|rt| {
             let mut place = None;
             let (current, tasks) = (rt.tasks.current(), rt.tasks.as_slice());
-            let record = &mut rt.record;
+            let (record, vars) = (&mut rt.record, &rt.objects.vars);
+            // The count of weak handles, if this is memory of an `Arc`: it was written when it became 0.
+            let last = record.events.as_slice().last();
+            let written = last.filter(|last| last.op == SyncVarOp::CountDown && last.written == 0);
+            let written = written.map(|last| last.var);
             rt.objects.by_address.free(memory, rt.objects.epoch(), |var| {
+                if Some(var) == written {
+                    return;
+                }
                 record.add_write_since(current, Key::of(SyncVarOp::LockRelease, var));
                 let is_about_to = |(number, task): &(u32, &Task)| {
                     *number != current
@@ -389,7 +396,7 @@ impl Engine {
                 place = place.or((0..)
                     .zip(tasks)
                     .find(is_about_to)
-                    .map(|(_, task)| task.pending.access.site));
+                    .map(|(_, task)| (vars[var].kind, task.pending.access.site)));
             });
             place
         })

@@ -23,6 +23,8 @@ mod fingerprints;
 mod footprint;
 mod hash;
 mod last_access;
+#[cfg(feature = "unmodified")]
+mod late_counts;
 mod lock;
 mod op_info;
 mod order;
@@ -164,6 +166,9 @@ pub struct Trace {
     given_up: Vec<footprint::GivenUp>,
     /// The steps that only read counts because they failed to change them, in order.
     failed_counts: Vec<u32>,
+    /// The changes of counts.
+    #[cfg(feature = "unmodified")]
+    changes: late_counts::Changes,
     /// The steps that ended waits with a limit, in order.
     timed_waits: Vec<timed::TimedWait>,
     /// The waits with a limit that something else ended, in the order in which their tasks continued.
@@ -324,6 +329,8 @@ impl Trace {
         if std::mem::take(&mut self.joined_late) {
             self.make_whole(self.steps.len() - 1);
         }
+        #[cfg(feature = "unmodified")]
+        self.add_count_changes(end);
     }
 
     /// Orders a step as a whole: all its entries come after everything that any of them comes after. The exception is
@@ -518,14 +525,6 @@ impl Trace {
         }
     }
 
-    /// Returns `true` if an entry comes after all accesses to a key that do not commute with this one.
-    fn knows_all(&self, entry: u32, access: StepAccess) -> bool {
-        let list = self.keys.get(access.key.index()).map_or(&[][..], |key| &key[..]);
-        list.iter()
-            .filter(|earlier| !earlier.class.commutes(access.class))
-            .all(|earlier| self.clocks.of(entry, earlier.task) >= earlier.index)
-    }
-
     /// Adds an access to a key: lists it, orders it, and finds its races. Returns the sum of the identities of the last
     /// accesses before it with which it does not commute.
     #[inline(always)]
@@ -568,21 +567,6 @@ impl Trace {
             self.accesses.push(access);
         }
         seen
-    }
-
-    /// Returns `true` if this entry or a later one made the last access to a key.
-    fn is_accessed_from(&self, key: usize, entry: u32) -> bool {
-        self.keys[key].last().is_some_and(|last| last.entry >= entry)
-    }
-
-    /// Returns `true` if an entry comes after all accesses of the group that ends a list, of which this is the last
-    /// one.
-    #[inline(always)]
-    fn knows_group(&self, entry: u32, last: &KeyAccess, list: &[KeyAccess]) -> bool {
-        // From the last one backwards: unknown accesses are usually at the end, and usually there is only one access.
-        let others = &list[last.group as usize..list.len() - 1];
-        self.clocks.knows(entry, last)
-            && (others.is_empty() || others.iter().rev().all(|other| self.clocks.knows(entry, other)))
     }
 
     /// Returns the gates of the key's variable that were open before the step that is being added.

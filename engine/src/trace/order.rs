@@ -1,6 +1,6 @@
 //! The happens-before order: clocks, and queries about steps.
 
-use super::{KeyAccess, NONE, NOTHING, Step, Trace, conflict};
+use super::{KeyAccess, NONE, NOTHING, Step, StepAccess, Trace, conflict};
 use intermezzo_sdk::SyncVarOp;
 
 /// Vector clocks, one row per entry, in one allocation. A row is overwritten when its entry is undone and another takes
@@ -146,6 +146,29 @@ impl Trace {
             let earlier = &self.entries[earlier as usize];
             self.clocks.of(later, earlier.task) >= earlier.index
         }
+    }
+
+    /// Returns `true` if an entry comes after all accesses to a key that do not commute with this one.
+    pub(super) fn knows_all(&self, entry: u32, access: StepAccess) -> bool {
+        let list = self.keys.get(access.key.index()).map_or(&[][..], |key| &key[..]);
+        list.iter()
+            .filter(|earlier| !earlier.class.commutes(access.class))
+            .all(|earlier| self.clocks.of(entry, earlier.task) >= earlier.index)
+    }
+
+    /// Returns `true` if this entry or a later one made the last access to a key.
+    pub(super) fn is_accessed_from(&self, key: usize, entry: u32) -> bool {
+        self.keys[key].last().is_some_and(|last| last.entry >= entry)
+    }
+
+    /// Returns `true` if an entry comes after all accesses of the group that ends a list, of which this is the last
+    /// one.
+    #[inline(always)]
+    pub(super) fn knows_group(&self, entry: u32, last: &KeyAccess, list: &[KeyAccess]) -> bool {
+        // From the last one backwards: unknown accesses are usually at the end, and usually there is only one access.
+        let others = &list[last.group as usize..list.len() - 1];
+        self.clocks.knows(entry, last)
+            && (others.is_empty() || others.iter().rev().all(|other| self.clocks.knows(entry, other)))
     }
 
     /// Returns for each task the number of its entries that happened before the previous entry of a step's task, or are

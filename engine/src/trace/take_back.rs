@@ -37,6 +37,8 @@ impl Trace {
         }
         self.accesses.drain(step.accesses as usize..).rev().for_each(undo);
         self.steps.truncate(steps);
+        #[cfg(feature = "unmodified")]
+        self.changes.take_back_to(steps);
         for entry in self.entries[step.entries as usize..].iter().rev() {
             let task = &mut self.tasks[entry.task as usize];
             (task.head, task.entries) = (entry.before, entry.index - 1);

@@ -35,3 +35,27 @@ fn a_weak_handle_is_dropped_twice() {
     drop(value);
     unsafe { drop(Weak::from_raw(weak)) };
 }
+
+#[test]
+fn a_handle_is_dropped_twice_beside_a_weak_one() {
+    let other = std::thread::spawn(|| ());
+    let value = Arc::new(1);
+    let weak = Arc::downgrade(&value);
+    let value = Arc::into_raw(value);
+    unsafe { drop(Arc::from_raw(value)) };
+    unsafe { drop(Arc::from_raw(value)) };
+    other.join().unwrap();
+    drop(weak);
+}
+
+#[test]
+fn a_handle_is_cloned_beside_a_weak_one() {
+    let other = std::thread::spawn(|| ());
+    let value = Arc::new(1);
+    let weak = Arc::downgrade(&value);
+    let value = Arc::into_raw(value);
+    unsafe { drop(Arc::from_raw(value)) };
+    unsafe { Arc::increment_strong_count(value) };
+    other.join().unwrap();
+    drop(weak);
+}

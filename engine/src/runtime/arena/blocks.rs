@@ -3,7 +3,7 @@
 //! A block is preceded by a header with its size and a mark. The mark depends on the address and the execution, so a
 //! block that was freed, or that belongs to another execution, is recognised.
 
-use super::super::{Engine, races};
+use super::super::{Engine, VarKind, races};
 use super::{Shortage, allocations, gate, range, reuse};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::ops::Range;
@@ -227,11 +227,13 @@ fn give_back(pointer: *mut u8, align: usize) {
     if gate::is_open()
         && let Some(engine) = Engine::current()
     {
-        if let Some(site) = engine.freed(address..address + size) {
-            misused(
-                engine,
-                &format!("the atomic used at {site} is in memory that was freed"),
-            );
+        if let Some((kind, site)) = engine.freed(address..address + size) {
+            let object = match kind {
+                VarKind::Count => "count of an `Arc`",
+                _ => "atomic",
+            };
+            let message = format!("the {object} used at {site} is in memory that was freed");
+            misused(engine, &message);
         }
         reuse::note_freed(engine, address, size, align);
     }

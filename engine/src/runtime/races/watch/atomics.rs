@@ -75,6 +75,9 @@ fn counted<T: Copy + Into<u64>, R>(
     let (result, before, after, order) = operation();
     let (before, after) = (before.into(), after.into());
     check_freed(engine, address, before, site);
+    if before == 0 && matches!(after, 1 | u64::MAX) {
+        check_ended(engine, var, after, site);
+    }
     access.order = order;
     access.op = match before.cmp(&after) {
         std::cmp::Ordering::Less => SyncVarOp::CountUp,
@@ -109,12 +112,39 @@ fn counted<T: Copy + Into<u64>, R>(
 #[inline]
 fn check_freed(engine: Engine, address: usize, before: u64, site: Site) {
     if arena::is_of_freed(before) && arena::holds(address) {
-        let is_known = site != Site::NOWHERE;
-        let place = is_known.then(|| format!(" used at {site}")).unwrap_or_default();
-        arena::misused(
-            engine,
-            &format!("the count of an `Arc`{place} is in memory that was freed"),
+        let used = if site == Site::NOWHERE { "" } else { " used" };
+        let message = format!(
+            "the count of an `Arc`{used}{} is in memory that was freed",
+            at(site)
         );
+        arena::misused(engine, &message);
+    }
+}
+
+/// Does the same if a handle is created or dropped after the last one was dropped. The memory may still be there, for
+/// weak handles.
+#[cold]
+fn check_ended(engine: Engine, var: u32, after: u64, site: Site) {
+    // `Arc::new_cyclic` counts the first handle when there is a weak one already.
+    let has_ended = engine.with(|rt| {
+        let mut events = rt.record.events.as_slice().iter();
+        events.any(|event| (event.op, event.var) == (SyncVarOp::CountDown, var))
+    });
+    if has_ended {
+        let change = if after == 1 { "created" } else { "dropped" };
+        let message = format!(
+            "a handle of an `Arc` is {change}{} after the last one was dropped",
+            at(site)
+        );
+        arena::misused(engine, &message);
+    }
+}
+
+/// Returns a place in words; nothing if it is not known.
+fn at(site: Site) -> String {
+    match site == Site::NOWHERE {
+        true => String::new(),
+        false => format!(" at {site}"),
     }
 }
 

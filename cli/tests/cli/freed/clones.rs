@@ -25,7 +25,7 @@ struct Shared {
     locked: Mutex<Option<Arc<u32>>>,
 }
 
-/// What a thread owns.
+/// The handles of a thread.
 #[derive(Default)]
 struct Own {
     strong: Vec<Arc<u32>>,

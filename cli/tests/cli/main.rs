@@ -10,6 +10,8 @@ mod commands;
 mod config;
 mod configured;
 mod corpus;
+#[cfg(target_os = "linux")]
+mod counts;
 mod crash;
 mod documents;
 #[cfg(unix)]

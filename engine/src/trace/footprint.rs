@@ -1,6 +1,6 @@
 //! The footprint of a step: the keys that it accessed, and those that it may access in another order of steps.
 
-use super::{Class, Key, NONE, NOTHING, SoundReduction, Step, StepAccess, Trace};
+use super::{Class, Extra, Key, NONE, NOTHING, SoundReduction, Step, StepAccess, Trace};
 use intermezzo_sdk::SyncVarOp;
 use smallvec::SmallVec;
 use std::borrow::Cow;
@@ -172,7 +172,7 @@ impl Trace {
             for left_out in before.filter(|&other| !is_taken(other)) {
                 let of_key = self.given_up_in(left_out).filter(|other| other.key == share.key);
                 match of_key.count() {
-                    0 if self.footprint(left_out).contains(&share.access()) => return false,
+                    0 if self.changes(left_out, share.key) => return false,
                     count => given_up += count,
                 }
             }
@@ -181,6 +181,34 @@ impl Trace {
         self.given_up_in(step)
             .filter(|share| share.left == 1 && footprint.contains(&share.access()))
             .all(leaves_more)
+    }
+
+    /// Returns `true` if a step does more than read this key.
+    fn changes(&self, step: usize, key: Key) -> bool {
+        let mut footprint = self.footprint(step).iter();
+        footprint.any(|access| access.key == key && access.class != Class::Read)
+    }
+
+    /// Returns the class of an operation of the step that is being added, which changes a count, with these additional
+    /// accesses. An operation that takes place only with a certain count does not add: another order of the steps may
+    /// leave it out, unlike the release of a share.
+    #[inline(never)]
+    pub(super) fn class_of_count(&self, key: Key, op: SyncVarOp, extra_footprint: &[Extra]) -> Class {
+        let write = StepAccess {
+            key,
+            class: Class::Write,
+        };
+        let is_write = |extra: &Extra| matches!(extra, Extra::Access(access) if *access == write);
+        let step = self.steps.len();
+        let is_count = matches!(op, SyncVarOp::CountUp | SyncVarOp::CountDown);
+        if !is_count || !extra_footprint.iter().any(is_write) {
+            return Class::Add;
+        }
+        let mut released = self.given_up.iter().rev().take_while(|share| share.is_from(step));
+        match released.any(|share| share.key == key && !share.decides) {
+            true => Class::Add,
+            false => Class::Write,
+        }
     }
 
     /// Returns the first access of a step that released the last share of a value, if the step `earlier` released a

@@ -19,7 +19,7 @@
 //! is 0, there is no such increment. And the read does not commute with other changes, so their orders are explored.
 //! `Arc::new_cyclic` increments a count that is 0 from the beginning.
 
-use super::{Analysis, Class, Key, NONE, SoundReduction, StepEnd, Trace};
+use super::{Analysis, Key, NONE, SoundReduction, StepEnd, Trace};
 use crate::record::Event;
 use crate::site::Site;
 use intermezzo_sdk::{SyncVar, SyncVarOp};
@@ -169,7 +169,7 @@ impl Trace {
     fn concurrent_changes(&self, last: Change) -> Vec<Change> {
         // What does not commute with the change happened before it, with all changes before.
         let list = self.keys[last.key.index()].iter().rev();
-        let own = list.skip_while(|access| access.entry > last.entry || access.class != Class::Add);
+        let own = list.skip_while(|access| access.entry != last.entry);
         let group = own.map(|access| access.group as usize).next().unwrap_or(0);
         let first = self.keys[last.key.index()][group].entry;
         let mut found = Vec::new();

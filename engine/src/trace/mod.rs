@@ -477,6 +477,12 @@ impl Trace {
                 }
             }
         }
+        let class = match class {
+            Some(Class::Add) if !extra_footprint.is_empty() => {
+                Some(self.class_of_count(key, op, extra_footprint))
+            }
+            class => class,
+        };
         let seen = match class {
             Some(class) => self.add_access(step, &by, StepAccess { key, class }, end),
             None => 0,

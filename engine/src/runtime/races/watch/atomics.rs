@@ -34,7 +34,8 @@ fn memory_order(order: c_int) -> MemoryOrder {
 enum Kind {
     Reads,
     Writes,
-    /// It writes if the count has a certain value.
+    /// It writes if the count has a certain value: one more than that, or another value.
+    Increments,
     Exchanges,
 }
 
@@ -64,11 +65,14 @@ fn counted<T: Copy + Into<u64>, R>(
     let site = caller.site.unwrap_or_else(|| engine.last_site());
     let var = engine.var_of_count(address, site);
     let mut access = Access::new(SyncVarOp::CountRead, var, site);
+    // std reads a count and then increments it by an exchange, and repeats both if the exchange fails: in `upgrade` and
+    // `downgrade`. This is one operation at the time of the exchange, so the two are one step.
+    let is_point = is_point && !(kind == Kind::Increments && engine.has_just_read_count(var));
     if is_point {
         // The kind of operation must be announced in advance: one that changes the count, or one that does not.
         let op = match kind {
             Kind::Reads => access.op,
-            Kind::Writes | Kind::Exchanges => SyncVarOp::CountDown,
+            Kind::Writes | Kind::Increments | Kind::Exchanges => SyncVarOp::CountDown,
         };
         engine.keep_from_unwinding(|| engine.enter(Access { op, ..access }));
     }
@@ -87,17 +91,22 @@ fn counted<T: Copy + Into<u64>, R>(
     if access.op == SyncVarOp::CountRead {
         engine.note_look(order);
     }
-    let exchanges = kind == Kind::Exchanges;
-    if exchanges && access.op == SyncVarOp::CountRead {
+    let exchanges = matches!(kind, Kind::Increments | Kind::Exchanges);
+    // After a read of 0, or of the mark of a locked count, no exchange follows. With another value it might.
+    let fails = exchanges || matches!(before, 0 | u64::MAX);
+    if fails && access.op == SyncVarOp::CountRead {
         engine.fail_to_count();
     }
-    if access.op == SyncVarOp::CountDown {
+    if access.op == SyncVarOp::CountDown && before != u64::MAX {
         engine.give_up_share(var, after, exchanges);
-        if after == 0 {
-            // The last one drops the value, after a fence.
-            engine.also_writes(var);
-            access.order = MemoryOrder::AcqRel;
-        }
+    }
+    if access.op == SyncVarOp::CountDown && after == 0 {
+        // The last one drops the value, after a fence.
+        engine.also_writes(var);
+        access.order = MemoryOrder::AcqRel;
+    } else if access.op != SyncVarOp::CountRead && (exchanges || before == u64::MAX) {
+        // It does not commute with other changes: it depends on the count, or unlocks it.
+        engine.also_writes(var);
     }
     engine.commit(access, before, after);
     let may_wait = access.op == SyncVarOp::CountRead || access.op == SyncVarOp::CountDown && after != 0;
@@ -149,6 +158,18 @@ fn at(site: Site) -> String {
 }
 
 impl Engine {
+    /// Returns `true` if the last operation of the execution is one of the current task that read this count.
+    fn has_just_read_count(self, var: u32) -> bool {
+        self.with(|rt| {
+            let current = rt.tasks.current();
+            rt.record
+                .events
+                .as_slice()
+                .last()
+                .is_some_and(|last| (last.task, last.op, last.var) == (current, SyncVarOp::CountRead, var))
+        })
+    }
+
     /// Returns the variable of the count at this address.
     fn var_of_count(self, address: usize, site: Site) -> u32 {
         self.with(|rt| rt.objects.by_address.count_at(address, rt.objects.epoch()))
@@ -220,7 +241,11 @@ macro_rules! operations {
                 failure: c_int,
                 frame: *const Frame,
             ) -> $int {
-                counted(place.addr(), frame, Kind::Exchanges, || {
+                let kind = match u64::from(expected).wrapping_add(1) == u64::from(value) {
+                    true => Kind::Increments,
+                    false => Kind::Exchanges,
+                };
+                counted(place.addr(), frame, kind, || {
                     // SAFETY: as the caller says.
                     let atomic = unsafe { <$atomic>::from_ptr(place) };
                     match atomic.compare_exchange(expected, value, SeqCst, SeqCst) {

@@ -1,0 +1,60 @@
+//! Random programs that use handles of an `Arc` have the same outcomes with a reduction as without.
+
+use crate::unmodified::{project_of, run};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+const PROGRAMS: &str = include_str!("counts/programs.rs");
+
+/// The number of programs.
+const COUNT: usize = 40;
+
+/// Returns the outcomes of each program, and the number of all executions.
+fn outcomes(project: &Path, search: &[&str]) -> (BTreeMap<String, BTreeSet<String>>, u64) {
+    let directory = project.join("outcomes");
+    if directory.exists() {
+        fs::remove_dir_all(&directory).unwrap();
+    }
+    fs::create_dir(&directory).unwrap();
+    let all = run(project, &[&["test", "--unmodified", "--json"], search].concat())
+        .ends_with(0)
+        .json();
+    let reports = all["reports"].as_array().unwrap();
+    assert_eq!(reports.len(), COUNT);
+    for report in reports {
+        assert_eq!(report["coverage"]["kind"], "exhaustive", "{report:#}");
+        // Operations that commute for the reduction do so in fact.
+        let notes = report["notes"].to_string();
+        assert!(!notes.contains("showed nothing new"), "{report:#}");
+    }
+    let outcomes = fs::read_dir(&directory).unwrap().map(|file| {
+        let path = file.unwrap().path();
+        let text = fs::read_to_string(&path).unwrap();
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        (name, text.lines().map(str::to_owned).collect())
+    });
+    let executions = reports
+        .iter()
+        .map(|report| report["executions"].as_u64().unwrap());
+    (outcomes.collect(), executions.sum())
+}
+
+#[test]
+fn a_reduction_keeps_the_outcomes_of_counts() {
+    let project = project_of("counts", "", PROGRAMS);
+    let (every, executions) = outcomes(&project, &["--strategy", "dfs", "--reduction", "none"]);
+    assert_eq!(every.len(), COUNT);
+    for reduction in ["dpor", "source-dpor", "caching"] {
+        let (reduced, fewer) = outcomes(&project, &["--strategy", "dfs", "--reduction", reduction]);
+        assert_eq!(reduced, every, "{reduction}");
+        assert!(
+            fewer * 2 < executions,
+            "{reduction}: {fewer} of {executions} executions"
+        );
+    }
+    assert_eq!(
+        outcomes(&project, &["--strategy", "auto(stale_reads=0)"]).0,
+        every
+    );
+}

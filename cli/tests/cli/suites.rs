@@ -12,6 +12,7 @@ use crate::registry::{copy, root, sources};
 use crate::{Ran, command};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -227,6 +228,21 @@ fn outcome(report: &Value) -> Outcome {
     }
 }
 
+/// Returns the tests among these, listed without the names of their files, that have no report.
+fn without_report<'a>(mut tests: Vec<&'a str>, outcomes: &[Outcome]) -> Vec<&'a str> {
+    // Longer names first: `smoke` of one file is also the end of `module::smoke` of another.
+    tests.sort_by_key(|test| Reverse(test.matches("::").count()));
+    let mut left: Vec<&Outcome> = outcomes.iter().collect();
+    tests.retain(|test| {
+        let end = format!("::{test}");
+        let known = left
+            .iter()
+            .position(|outcome| outcome.test == *test || outcome.test.ends_with(&end));
+        known.map(|known| left.swap_remove(known)).is_none()
+    });
+    tests
+}
+
 fn explore(name: &str, dropped: &[&str], from: &Path, place: &Path) -> Suite {
     let directory = place.join(name);
     let _ = fs::remove_dir_all(&directory);
@@ -260,14 +276,7 @@ fn explore(name: &str, dropped: &[&str], from: &Path, place: &Path) -> Suite {
     let none = Vec::new();
     let reports = all["reports"].as_array().unwrap_or(&none);
     let mut outcomes: Vec<Outcome> = reports.iter().map(outcome).collect();
-    let mut left: Vec<&Outcome> = outcomes.iter().collect();
-    tests.retain(|test| {
-        let end = format!("::{test}");
-        let known = left
-            .iter()
-            .position(|outcome| outcome.test == *test || outcome.test.ends_with(&end));
-        known.map(|known| left.swap_remove(known)).is_none()
-    });
+    let tests = without_report(tests, &outcomes);
     if !tests.is_empty() || outcomes.is_empty() {
         let end: Vec<&str> = ran.stderr.lines().rev().take(60).collect();
         let end: Vec<&str> = end.into_iter().rev().collect();
@@ -429,6 +438,23 @@ fn write_page(results: &Path) {
         &others,
     ];
     fs::write(root().join(PAGE), text.concat()).unwrap();
+}
+
+#[test]
+fn each_listed_test_has_its_own_report() {
+    let outcome = |test: &str| Outcome {
+        test: test.into(),
+        verdict: "pass".into(),
+        is_whole: true,
+        executions: 1,
+        kind: String::new(),
+        message: String::new(),
+    };
+    let outcomes = ["array::module::smoke", "list::smoke"].map(outcome);
+    assert_eq!(
+        without_report(vec!["smoke", "module::smoke", "other"], &outcomes),
+        ["other"]
+    );
 }
 
 #[test]

@@ -158,9 +158,9 @@ impl Reason {
     }
 }
 
-/// The classes of reasons: a bug of the crate or one that it uses; a test that assumes something of time or of threads that does not always
-/// hold; a need of processes, files or sockets; an execution that takes longer than the limit of time; and a report of
-/// ours that is false.
+/// The classes of reasons: a bug of the crate or of one that it uses; a test that assumes something of time or of threads
+/// that does not always hold; a need of processes, files or sockets; an execution that takes longer than the limit of
+/// time; and a report of ours that is false.
 const CLASSES: [&str; 5] = ["bug", "assumes", "needs", "long", "false"];
 
 /// Returns a manifest without benches, examples and these dev-dependencies, as a workspace of its own.

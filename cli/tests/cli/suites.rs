@@ -12,6 +12,7 @@ use crate::registry::{copy, root, sources};
 use crate::{Ran, command};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -21,7 +22,10 @@ const BUDGET: [&str; 4] = ["--executions", "100", "--time", "1"];
 
 /// The crates: the name, the version, and the dev-dependencies that only benchmarks or disabled features need.
 const SUITES: &[(&str, &str, &[&str])] = &[
+    ("arc-swap", "1.9.5", &["criterion"]),
+    ("async-broadcast", "0.7.2", &["criterion"]),
     ("async-channel", "2.5.0", &[]),
+    ("async-executor", "1.14.1", &["criterion"]),
     ("async-lock", "3.5.0", &[]),
     ("async-oneshot", "0.5.9", &["criterion"]),
     ("atomic_refcell", "0.1.14", &[]),
@@ -37,14 +41,22 @@ const SUITES: &[(&str, &str, &[&str])] = &[
     ("crossbeam-utils", "0.8.23", &[]),
     ("dashmap", "6.2.1", &[]),
     ("event-listener", "5.4.2", &["criterion"]),
+    ("flume", "0.12.0", &["criterion"]),
+    ("futures-intrusive", "0.5.0", &["criterion"]),
     ("haphazard", "0.1.8", &["criterion"]),
+    ("kanal", "0.1.1", &[]),
     ("lazy_static", "1.5.1", &["trybuild"]),
     ("left-right", "0.11.8", &[]),
+    ("lockable", "0.2.0", &["criterion"]),
+    ("loole", "0.6.0", &[]),
     ("once_cell", "1.21.4", &[]),
+    ("oneshot", "0.2.1", &["criterion"]),
+    ("papaya", "0.2.5", &["criterion"]),
     ("parking", "2.2.1", &[]),
     ("parking_lot", "0.13.0", &[]),
     ("rtrb", "0.4.1", &["criterion"]),
     ("seize", "0.5.1", &["criterion"]),
+    ("sharded-slab", "0.1.7", &["criterion"]),
     ("slab", "0.4.12", &[]),
     ("smallvec", "1.16.6", &[]),
     ("spin", "0.12.3", &["criterion"]),
@@ -146,9 +158,9 @@ impl Reason {
     }
 }
 
-/// The classes of reasons: a bug of the crate; a test that assumes something of time or of threads that does not always
-/// hold; a need of processes, files or sockets; an execution that takes longer than the limit of time; and a report of
-/// ours that is false.
+/// The classes of reasons: a bug of the crate or of one that it uses; a test that assumes something of time or of threads
+/// that does not always hold; a need of processes, files or sockets; an execution that takes longer than the limit of
+/// time; and a report of ours that is false.
 const CLASSES: [&str; 5] = ["bug", "assumes", "needs", "long", "false"];
 
 /// Returns a manifest without benches, examples and these dev-dependencies, as a workspace of its own.
@@ -216,6 +228,21 @@ fn outcome(report: &Value) -> Outcome {
     }
 }
 
+/// Returns the tests among these, listed without the names of their files, that have no report.
+fn without_report<'a>(mut tests: Vec<&'a str>, outcomes: &[Outcome]) -> Vec<&'a str> {
+    // Longer names first: `smoke` of one file is also the end of `module::smoke` of another.
+    tests.sort_by_key(|test| Reverse(test.matches("::").count()));
+    let mut left: Vec<&Outcome> = outcomes.iter().collect();
+    tests.retain(|test| {
+        let end = format!("::{test}");
+        let known = left
+            .iter()
+            .position(|outcome| outcome.test == *test || outcome.test.ends_with(&end));
+        known.map(|known| left.swap_remove(known)).is_none()
+    });
+    tests
+}
+
 fn explore(name: &str, dropped: &[&str], from: &Path, place: &Path) -> Suite {
     let directory = place.join(name);
     let _ = fs::remove_dir_all(&directory);
@@ -249,14 +276,7 @@ fn explore(name: &str, dropped: &[&str], from: &Path, place: &Path) -> Suite {
     let none = Vec::new();
     let reports = all["reports"].as_array().unwrap_or(&none);
     let mut outcomes: Vec<Outcome> = reports.iter().map(outcome).collect();
-    let mut left: Vec<&Outcome> = outcomes.iter().collect();
-    tests.retain(|test| {
-        let end = format!("::{test}");
-        let known = left
-            .iter()
-            .position(|outcome| outcome.test == *test || outcome.test.ends_with(&end));
-        known.map(|known| left.swap_remove(known)).is_none()
-    });
+    let tests = without_report(tests, &outcomes);
     if !tests.is_empty() || outcomes.is_empty() {
         let end: Vec<&str> = ran.stderr.lines().rev().take(60).collect();
         let end: Vec<&str> = end.into_iter().rev().collect();
@@ -418,6 +438,23 @@ fn write_page(results: &Path) {
         &others,
     ];
     fs::write(root().join(PAGE), text.concat()).unwrap();
+}
+
+#[test]
+fn each_listed_test_has_its_own_report() {
+    let outcome = |test: &str| Outcome {
+        test: test.into(),
+        verdict: "pass".into(),
+        is_whole: true,
+        executions: 1,
+        kind: String::new(),
+        message: String::new(),
+    };
+    let outcomes = ["array::module::smoke", "list::smoke"].map(outcome);
+    assert_eq!(
+        without_report(vec!["smoke", "module::smoke", "other"], &outcomes),
+        ["other"]
+    );
 }
 
 #[test]

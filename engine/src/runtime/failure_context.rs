@@ -94,7 +94,7 @@ impl Runtime {
             .end
             .panics
             .iter()
-            .filter(|note| note.escaped || note.unwinding)
+            .filter(|note| note.escaped || note.unwinding || note.passed_on)
             .map(|note| (named(note.task), note.clone()))
             .collect();
         let waiting = self

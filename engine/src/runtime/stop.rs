@@ -90,11 +90,13 @@ pub struct PanicNote {
     pub depth: u32,
     /// `true` if the task was unwinding from it when the execution ended.
     pub unwinding: bool,
+    /// `true` if a scope has caught it, and passes it on once the scope's tasks have ended.
+    pub(crate) passed_on: bool,
 }
 
 impl PanicNote {
     /// Returns `true` if nothing caught it, and no other task observed it.
     pub fn unhandled(&self) -> bool {
-        self.escaped && !self.joined || self.unwinding
+        self.escaped && !self.joined || self.unwinding || self.passed_on
     }
 }

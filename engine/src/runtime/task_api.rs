@@ -289,6 +289,26 @@ impl Engine {
         self.with(|rt| rt.tasks.current_task().pinned_by_scope = pinned_by_scope);
     }
 
+    /// Returns the number of panics that were noted in this execution.
+    pub fn panics_noted(self) -> usize {
+        self.with(|rt| rt.end.panics.len())
+    }
+
+    /// Notes that the current task has caught the panic of code that began when there were `from` panics, and passes it on
+    /// after a wait. Returns the panic's number; `None` if it was not noted.
+    pub fn hold_panic(self, from: usize) -> Option<usize> {
+        self.with(|rt| {
+            let panic = rt.panic_since(rt.tasks.current(), from)?;
+            rt.end.panics[panic].passed_on = true;
+            Some(panic)
+        })
+    }
+
+    /// Notes that the current task passes a panic on now.
+    pub fn pass_panic_on(self, panic: usize) {
+        self.with(|rt| rt.end.panics[panic].passed_on = false);
+    }
+
     /// Notes that another task joined this task and observed its panic, which is then not a finding by itself.
     pub fn panic_seen(self, task: u32) {
         self.with(|rt| {
@@ -345,6 +365,7 @@ impl Runtime {
             joined: false,
             depth,
             unwinding: false,
+            passed_on: false,
         });
     }
 

@@ -499,11 +499,17 @@ impl Runtime {
     /// Notes that a panic of the task was not caught: the one that escaped from code that began when there were `from`
     /// panics. It is the least deep one since then. Panics of destructors that ran while it unwound are deeper.
     pub(super) fn came_out(&mut self, task: u32, from: usize) {
+        let out = self.panic_since(task, from);
+        self.note_escaped(task, out);
+    }
+
+    /// Returns the index of the task's least deep panic since there were `from` panics.
+    pub(super) fn panic_since(&self, task: u32, from: usize) -> Option<usize> {
         let since = self.end.panics.iter().enumerate().skip(from).rev();
         let out = since
             .filter(|(_, note)| note.task == task)
             .min_by_key(|(_, note)| note.depth);
-        self.note_escaped(task, out.map(|(at, _)| at));
+        out.map(|(at, _)| at)
     }
 
     /// Notes that a panic of the task was not caught; `None` if the panic hook was not called, because the panic began
@@ -519,6 +525,7 @@ impl Runtime {
                 joined: false,
                 depth: 1,
                 unwinding: false,
+                passed_on: false,
             }),
         }
     }

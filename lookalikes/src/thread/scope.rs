@@ -96,8 +96,14 @@ where
         env: PhantomData,
     };
     // Whatever `f` does, its threads end before this returns: they borrow from the caller.
+    let before = engine.map_or(0, Engine::panics_noted);
     let result = catch_unwind(AssertUnwindSafe(|| f(&scope)));
+    let held = engine.filter(|_| result.is_err());
+    let held = held.and_then(|engine| Some((engine, engine.hold_panic(before)?)));
     let panicked = scope.wait(engine, site);
+    if let Some((engine, panic)) = held {
+        engine.pass_panic_on(panic);
+    }
     match result {
         Err(panic) => resume_unwind(panic),
         Ok(_) if panicked => panic!("a scoped thread panicked"),

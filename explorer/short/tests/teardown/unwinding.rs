@@ -259,6 +259,30 @@ fn a_caught_panic_is_over_while_another_task_unwinds() {
 }
 
 #[test]
+fn a_panic_that_a_scope_would_pass_on_is_told() {
+    // The scope first waits for its task, which waits for the lock.
+    let waits = |body: fn()| {
+        Explorer::new().explore(move || {
+            let held = Mutex::new(0);
+            let _held = held.lock();
+            thread::scope(|scope| {
+                scope.spawn(|| drop(held.lock()));
+                body();
+            });
+        })
+    };
+    let report = waits(|| panic!("the root cause"));
+    assert_eq!(kinds(&report), ["panic"], "{report}");
+    let message = &report.findings()[0].message;
+    assert!(message.starts_with("main panicked at "), "{message}");
+    assert!(message.contains(": the root cause"), "{message}");
+    assert!(!message.contains("destructors"), "{message}");
+    // One that the body itself catches is none.
+    let report = waits(|| drop(catch_unwind(|| panic!("caught"))));
+    assert_eq!(kinds(&report), ["deadlock"], "{report}");
+}
+
+#[test]
 fn a_panic_that_still_unwinds_at_the_end_is_told() {
     // The task poisons the lock, and waits in a destructor for the lock that main holds. Main fails because of the
     // poison.

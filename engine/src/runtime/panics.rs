@@ -124,7 +124,7 @@ fn note(info: &PanicHookInfo<'_>) {
 fn note_outside(info: &PanicHookInfo<'_>) {
     let text = || {
         info.payload_as_str()
-            .unwrap_or("a value that is no text")
+            .unwrap_or("a value that is not text")
             .to_owned()
     };
     let place = info

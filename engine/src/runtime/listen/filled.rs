@@ -32,8 +32,7 @@ impl Filled {
         self.0.is_empty()
     }
 
-    /// Returns the write of a piece of memory. A piece is in one block at most, at the beginning of which it begins at
-    /// the earliest.
+    /// Returns the write of a piece of memory. Blocks begin where a piece begins, so a piece is in one block at most.
     #[inline(always)]
     pub(super) fn write_of(&self, piece: usize) -> Option<Held> {
         if self.0.is_empty() {

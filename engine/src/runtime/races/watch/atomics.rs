@@ -109,8 +109,11 @@ fn counted<T: Copy + Into<u64>, R>(
 #[inline]
 fn check_freed(engine: Engine, address: usize, before: u64, site: Site) {
     if arena::is_of_freed(before) && arena::holds(address) {
-        let is_known = site != Site::NOWHERE;
-        let place = is_known.then(|| format!(" used at {site}")).unwrap_or_default();
+        let place = if site == Site::NOWHERE {
+            String::new()
+        } else {
+            format!(" used at {site}")
+        };
         arena::misused(
             engine,
             &format!("the count of an `Arc`{place} is in memory that was freed"),

@@ -138,7 +138,7 @@ impl fmt::Display for Environment {
             "; notify_one wakes the first waiter"
         })?;
         if !arc_counts {
-            f.write_str("; reference counts are no schedule points")?;
+            f.write_str("; reference counts are not schedule points")?;
         }
         Ok(())
     }

@@ -93,7 +93,7 @@ pub fn read(file: &str, search: &Search) -> Result<String, String> {
         .extension()
         .is_none_or(|extension| extension != "rs")
     {
-        return Err("is no Rust source".into());
+        return Err("is not a Rust source file".into());
     }
     let path = search.find(file)?;
     let problem = |error| format!("could not be read ({error})");

@@ -128,6 +128,9 @@ fn memory_that_is_leaked_on_purpose_is_no_leak() {
     let found = found(|| {
         let n: &'static AtomicUsize = leaked(AtomicUsize::new(0));
         let words: &'static _ = Box::leak(vec!["one".to_owned(), "two".to_owned()].into_boxed_slice());
+        // What hangs on it is held by it, wherever it was allocated.
+        let list: &'static Mutex<Vec<String>> = leaked(Mutex::default());
+        list.lock().unwrap().push("three".repeat(3));
         let other = thread::spawn(move || n.fetch_add(words.len(), SeqCst));
         n.fetch_add(1, SeqCst);
         other.join().unwrap();

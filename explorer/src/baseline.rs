@@ -293,7 +293,7 @@ mod tests {
     fn errors_name_the_place_and_what_to_do() {
         let head = "format = \"intermezzo-baseline/1\"\n";
         for (text, place, words) in [
-            ("", (1, 1), "this is no baseline"),
+            ("", (1, 1), "this is not a baseline"),
             ("format = \"intermezzo-baseline/2\"", (1, 10), "--update-baseline"),
             ("<<<<<<< HEAD\n", (1, 9), "--update-baseline"),
             (&format!("{head}knwon = []"), (2, 1), "did you mean `known`"),

@@ -18,6 +18,15 @@ thread_local! {
     static HOOK: AtomicU32 = const { AtomicU32::new(0) };
 }
 
+/// Panics if a hook is set or taken by a task that unwinds, or that is in a hook, as std does.
+#[track_caller]
+fn refuse_if_panicking() {
+    let is_over = Engine::current().is_none_or(|engine| engine.in_teardown());
+    if std::thread::panicking() && !is_over {
+        panic!("cannot modify the panic hook from a panicking thread");
+    }
+}
+
 fn take_step(site: Site) {
     let Some(engine) = Engine::current().filter(|engine| !engine.in_teardown()) else {
         return;
@@ -39,6 +48,7 @@ fn take_step(site: Site) {
 /// Sets the panic hook: `std::panic::set_hook`.
 #[track_caller]
 pub fn set_hook(hook: Hook) {
+    refuse_if_panicking();
     take_step(Site::caller());
     panics::set_hook(hook, || take_step(Site::NOWHERE));
 }
@@ -46,6 +56,7 @@ pub fn set_hook(hook: Hook) {
 /// Takes the panic hook: `std::panic::take_hook`.
 #[track_caller]
 pub fn take_hook() -> Hook {
+    refuse_if_panicking();
     take_step(Site::caller());
     panics::take_hook()
 }

@@ -46,7 +46,7 @@ fn check_is_ours(path: &Path) -> io::Result<()> {
     }
     Err(io::Error::new(
         io::ErrorKind::AlreadyExists,
-        format!("{path:?} exists and is no event log: it is left alone; give another path, or remove it"),
+        format!("{path:?} exists and is not an event log: it is left alone; give another path, or remove it"),
     ))
 }
 
@@ -55,7 +55,7 @@ fn check_is_ours(path: &Path) -> io::Result<()> {
 /// them: it is for one worker.
 ///
 /// # Errors
-/// If there is no file, no such argument, or it cannot have that value; or if the file exists and is no event log.
+/// If there is no file, no such argument, or it cannot have that value; or if the file exists and is not an event log.
 pub fn event_log(arguments: &str) -> Result<EventLog<LogFile>, String> {
     let is_file = |part: &&str| part.trim().starts_with("file=");
     let (files, others): (Vec<&str>, Vec<&str>) = arguments.split(',').partition(is_file);
@@ -91,7 +91,7 @@ mod tests {
         };
         for theirs in ["my diary", "execute", "executions\n"] {
             let error = log(theirs).unwrap_err();
-            assert!(error.contains("exists and is no event log"), "{error}");
+            assert!(error.contains("exists and is not an event log"), "{error}");
             assert_eq!(fs::read_to_string(&path).unwrap(), theirs);
         }
         for ours in ["", "execution 7\n"] {

@@ -66,14 +66,14 @@ impl FromStr for Address {
         let (scheme, rest) = text
             .split_once("://")
             .filter(|(scheme, _)| ["nats", "tls"].contains(scheme))
-            .ok_or_else(|| format!("this is no address of a pool: {how}"))?;
+            .ok_or_else(|| format!("this is not the address of a pool: {how}"))?;
         let (servers, stream) = rest
             .rsplit_once('/')
             .ok_or_else(|| format!("the address names no stream: {how}"))?;
         let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_".contains(letter);
         if stream.is_empty() || stream.len() > NAME_MAX || !stream.chars().all(is_plain) {
             return Err(format!(
-                "{stream:?} is no name of a stream: give at most {NAME_MAX} letters, digits, `-` and `_`"
+                "{stream:?} is not the name of a stream: give at most {NAME_MAX} letters, digits, `-` and `_`"
             ));
         }
         let server = |server: &str| {
@@ -188,8 +188,8 @@ mod tests {
             ("", "no address"),
             ("http://host/a", "no address"),
             ("nats://host", "names no stream"),
-            ("nats://host/", "no name of a stream"),
-            ("nats://host/a.b", "no name of a stream"),
+            ("nats://host/", "not the name of a stream"),
+            ("nats://host/a.b", "not the name of a stream"),
             ("nats:///a", "malformed"),
             ("nats://h:x/a", "malformed"),
         ] {

@@ -159,7 +159,7 @@ impl Pool {
         let (stream, state, workers, reports) = made;
         if stream.cached_info().config.retention != RetentionPolicy::WorkQueue {
             return Err(PoolError::new(format!(
-                "the stream {name:?} of the server is no pool's: give the pool another name, as in nats://host:4222/other"
+                "the stream {name:?} of the server is not a pool's: give the pool another name, as in nats://host:4222/other"
             )));
         }
         Ok(Pool {

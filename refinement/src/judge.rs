@@ -339,7 +339,7 @@ pub(crate) fn in_words(undetermined: &Undetermined, calls: &[String]) -> String 
         false => "returns different things",
     };
     format!(
-        "{before} {} {what}: what it does depends on more than the operations before it, so it is no specification of \
+        "{before} {} {what}: what it does depends on more than the operations before it, so it is not a specification of \
          itself",
         calls[undetermined.operation.index()]
     )

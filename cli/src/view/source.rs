@@ -115,7 +115,7 @@ mod tests {
         );
         assert_eq!(source.lines[&10], "line 10");
         for (file, line, says) in [
-            ("secret", 1, "no Rust source"),
+            ("secret", 1, "not a Rust source file"),
             ("b.rs", 1, "was not found"),
             ("a.rs", 99, "no longer has such lines"),
             ("a.rs", usize::MAX, "no longer has such lines"),

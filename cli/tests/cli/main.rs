@@ -19,6 +19,7 @@ mod fastest_for_loom;
 mod first_day;
 mod freed;
 mod history;
+mod hooks;
 mod identity;
 #[cfg(unix)]
 mod loom_suites;

@@ -10,6 +10,8 @@ const LIBRARY: &str = concat!(
     "// ",
     include_str!("races/fine.rs"),
     "// ",
+    include_str!("races/blocks.rs"),
+    "// ",
     include_str!("races/assembly.rs")
 );
 
@@ -58,7 +60,8 @@ fn assembly_is_a_fence_or_unseen(test: &str, report: &Value) {
 #[cfg_attr(not(target_os = "linux"), ignore = "memory is watched on Linux")]
 fn data_races_are_found_and_nothing_else() {
     let project = project_of("races", "", LIBRARY);
-    let (racy, fine) = (["racy", "also_racy"], ["fine", "also_fine"]);
+    let racy = ["racy", "also_racy", "racy_blocks"];
+    let fine = ["fine", "also_fine", "fine_blocks"];
     assert!(tests_in(&racy).count() > 15 && tests_in(&fine).count() > 20);
     for level in ["0", "1", "3"] {
         let all = run(&project, level, &[]);
@@ -109,6 +112,7 @@ fn data_races_are_found_and_nothing_else() {
             "racy::relaxed",
             "racy::scoped",
             "also_racy::vec_push",
+            "racy_blocks::zeros_of_a_vec",
         ] {
             let finding = &report(&all, &format!("races::{test}"))["findings"][0];
             let token = finding["schedule"].as_str().unwrap();

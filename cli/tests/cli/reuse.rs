@@ -49,5 +49,11 @@ fn accesses_before_a_free_do_not_race_with_those_after_it() {
         assert!(executions > 100 || reuse.is_empty(), "{passed:#}");
         let failed = report(&all, "reuse_watched::watched::a_stale_pointer_is_followed");
         assert_eq!(failed["findings"][0]["kind"], "data_race", "{failed:#}");
+        // The zeros that another thread had in the memory are forgotten, and the new ones are known.
+        let passed = report(&all, "reuse_watched::watched::zeros_go_from_thread_to_thread");
+        assert_eq!(passed["verdict"], "pass", "{passed:#}");
+        let zeros = report(&all, "reuse_watched::watched::zeros_in_memory_that_is_used_again");
+        let race = zeros["findings"][0]["kind"] == "data_race";
+        assert_eq!(race, !reuse.is_empty(), "{zeros:#}");
     }
 }

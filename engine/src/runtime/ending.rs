@@ -46,6 +46,9 @@ pub(super) struct ExecutionEnd {
     /// The panic hook that the test has set.
     #[cfg(feature = "unmodified")]
     pub(super) hook: Option<super::panics::HookOfTest>,
+    /// The tasks that are calling such a hook: a panic in there aborts.
+    #[cfg(feature = "unmodified")]
+    pub(super) in_hook: crate::record::TaskSet,
     /// The receiver of the first report of a crash.
     pub(super) emergency: Option<Arc<Emergency>>,
 }
@@ -61,5 +64,7 @@ impl ExecutionEnd {
         (self.takes_care, self.cut_others_off) = (false, false);
         self.on_switch = None;
         self.stop = None;
+        #[cfg(feature = "unmodified")]
+        self.in_hook.clear();
     }
 }

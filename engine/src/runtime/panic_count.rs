@@ -11,9 +11,10 @@
 //! of the thread where it is finished. If there is no credit to finish, a new one is begun on another thread, which
 //! then ends.
 //!
-//! Blind spot: the flag by which std recognises a panic inside a panic hook is not kept per stack. It matters for a
-//! message that performs a visible operation while it is formatted, and panics after that, and for a test's own hook
-//! that panics: std would abort the process.
+//! Blind spot: the flag by which std recognises a panic inside a panic hook, and aborts, is not kept per stack: it is
+//! lost when a number is laid down. The engine knows the tasks that call a hook of a test that was not written for
+//! intermezzo (`panics`). What remains is a message that performs a visible operation while it is formatted, and panics
+//! after that; and a hook that a test with look-alikes sets for the process.
 
 use super::arena;
 use corosensei::stack::DefaultStack;

@@ -124,7 +124,7 @@ fn note(info: &PanicHookInfo<'_>) {
 fn note_outside(info: &PanicHookInfo<'_>) {
     let text = || {
         info.payload_as_str()
-            .unwrap_or("a value that is no text")
+            .unwrap_or("a value that is not text")
             .to_owned()
     };
     let place = info
@@ -197,15 +197,21 @@ mod of_test {
         }
     }
 
-    /// Calls the hook that the test has set, if the test's own code panics.
+    /// Calls the hook that the test has set, if the test's own code panics. Aborts if that code is such a hook, as std
+    /// does: std recognises such a panic only if no other task has run since the hook was called.
     pub(in super::super) fn call_hook_of_test(info: &PanicHookInfo<'_>) {
         if !arena::test_runs() {
             return;
         }
         let Some(engine) = Engine::current() else { return };
+        let task = engine.task();
+        if engine.with(|rt| rt.end.in_hook.contains(task) && !rt.end.teardown) {
+            std::process::abort();
+        }
         if !engine.with(|rt| rt.end.hook.is_some()) {
             return;
         }
+        engine.with(|rt| rt.end.in_hook.insert(task));
         // If this does not return, std holds its lock of hooks for ever.
         super::IN_HOOKS.fetch_add(1, super::Relaxed);
         if let Some(before_call) = BEFORE_CALL.get() {
@@ -216,6 +222,7 @@ mod of_test {
         if let Some(hook) = hook {
             hook(info);
         }
+        engine.with(|rt| rt.end.in_hook.remove(task));
         super::IN_HOOKS.fetch_sub(1, super::Relaxed);
     }
 }

@@ -286,7 +286,7 @@ impl fmt::Display for ScheduleError {
                 byte,
             } => write!(
                 f,
-                "byte {byte} is not UTF-8, so this is no schedule file, or a damaged one: \
+                "byte {byte} is not UTF-8, so this is not a schedule file, or a damaged one: \
                  take the file from its source again"
             ),
             ScheduleError::OtherProgram { wanted, found } => write!(
@@ -322,20 +322,20 @@ impl fmt::Display for ScheduleError {
             ScheduleError::TooLarge { bytes_max } => {
                 write!(
                     f,
-                    "larger than {bytes_max} bytes, as no schedule file is: give the path of one"
+                    "larger than {bytes_max} bytes, so this is not a schedule file: give the path of one"
                 )
             }
             ScheduleError::NoFiles => f.write_str(crate::serial::NO_FILES),
             ScheduleError::NotJson { line, column, reason } => write!(
                 f,
                 "not JSON at line {line}, column {column} ({}): \
-                 this is no schedule file, or one that was cut or altered; take it from its source again",
+                 this is not a schedule file, or one that was cut or altered; take it from its source again",
                 printable(reason),
             ),
             ScheduleError::NotASchedule { line, column, reason } => write!(
                 f,
                 "not a schedule at line {line}, column {column} ({}): \
-                 this is no schedule file, or one that was altered; take it from its source again",
+                 this is not a schedule file, or one that was altered; take it from its source again",
                 printable(reason),
             ),
             ScheduleError::OtherFormat { found } => write!(

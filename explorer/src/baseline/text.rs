@@ -50,7 +50,8 @@ pub(super) fn parse(path: &Path, text: &str) -> Result<Baseline, ConfigError> {
     match has_format {
         true => Ok(baseline),
         false => {
-            let problem = format!("this is no baseline, as `format = {FORMAT:?}` is missing: {WRITE_AGAIN}");
+            let problem =
+                format!("this is not a baseline, as `format = {FORMAT:?}` is missing: {WRITE_AGAIN}");
             Err(reader.error(0..0, problem))
         }
     }

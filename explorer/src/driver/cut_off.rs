@@ -59,7 +59,7 @@ impl CutOffExecutions {
         if !self.shown.is_empty() {
             let shown = &self.shown[..self.shown.len().min(SHOWN)];
             note.push_str(&format!(
-                "; by then {its} had shown a failure, which is no finding without an end: {}",
+                "; by then {its} had shown a failure, which is not a finding without an end: {}",
                 shown.join("; ")
             ));
         }
@@ -95,7 +95,7 @@ mod tests {
         let note = cut_off.note().unwrap();
         assert!(
             note.ends_with(
-                "by then they had shown a failure, which is no finding without an end: data-race: x"
+                "by then they had shown a failure, which is not a finding without an end: data-race: x"
             ),
             "{note}"
         );

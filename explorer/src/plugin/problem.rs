@@ -112,7 +112,7 @@ impl fmt::Display for PluginProblem {
             }
             PluginProblem::NoEntry => write!(
                 f,
-                "it is a library, but no plugin: it does not export `{ENTRY}`; in Rust, call \
+                "it is a library, but not a plugin: it does not export `{ENTRY}`; in Rust, call \
                  intermezzo_sdk::export_monitor!; in C, define the function with INTERMEZZO_EXPORT before it"
             ),
             PluginProblem::OtherVersion(entry) => write!(

@@ -183,7 +183,7 @@ impl fmt::Display for Limit {
             Limit::StaleReads { most: 1 } => f.write_str("more than 1 stale read of a store at a place in a task"),
             Limit::StaleReads { most } => write!(f, "more than {most} stale reads of a store at a place in a task"),
             Limit::CompilerFences => f.write_str(
-                "processors other than x86, on which a `compiler_fence` after a read-modify-write is no fence",
+                "processors other than x86, on which a `compiler_fence` after a read-modify-write is not a fence",
             ),
             Limit::Assembly => f.write_str("accesses of inline assembly to memory are not seen"),
             Limit::OneTask => f.write_str("other tasks (the test created none)"),

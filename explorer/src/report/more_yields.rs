@@ -45,7 +45,7 @@ impl Report {
             next.note_settled(self.settled, &format!(" with `fair_yields={before}`"));
             if let Some(kind) = &next.passed_over {
                 let note = format!(
-                    "with `fair_yields={yields}`, an execution did not end ({kind}), which is no error with more yields"
+                    "with `fair_yields={yields}`, an execution did not end ({kind}), which is not an error with more yields"
                 );
                 next.note(&note);
             }
@@ -66,7 +66,7 @@ impl Report {
         self.take_unknown(std::mem::take(&mut next.findings));
         if let Some(kind) = &next.passed_over {
             self.note(&format!(
-                "with `fair_yields={yields}`, {} were run, and one did not end ({kind}), which is no error with more yields",
+                "with `fair_yields={yields}`, {} were run, and one did not end ({kind}), which is not an error with more yields",
                 count(next.executions, "execution"),
             ));
         }

@@ -46,7 +46,7 @@ fn automatic(total: Option<u32>, variable: &dyn Fn(&str) -> Option<String>) -> R
         Some(value) => match value.parse::<u32>() {
             Ok(number) => Ok(Some(number)),
             Err(_) => Err(format!(
-                "the variable {name} is {value:?}, and no number: give the share, as in `3/8`"
+                "the variable {name} is {value:?}, which is not a number: give the share, as in `3/8`"
             )),
         },
     };

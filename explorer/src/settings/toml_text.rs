@@ -33,7 +33,7 @@ pub(crate) fn open<T>(
             let end = error.utf8_error().valid_up_to();
             let text = String::from_utf8_lossy(&error.as_bytes()[..end]).into_owned();
             let reader = Reader { path, text: &text };
-            Err(reader.error(end..end, "from here on it is no text (UTF-8)".into()))
+            Err(reader.error(end..end, "from here on it is not text (UTF-8)".into()))
         }
     }
 }

@@ -282,7 +282,7 @@ impl ObservationSet {
             for observation in &scenario.observations {
                 if observation.outcomes.len() != places || observation.marks(&texts).is_none() {
                     return Err(error(format!(
-                        "{} is no order of the {places} operations of: {}; observe again",
+                        "{} is not an order of the {places} operations of: {}; observe again",
                         quoted(&observation.order),
                         printable(&scenario.scenario.one_line())
                     )));

@@ -24,7 +24,7 @@ pub(super) fn caught<T>(call: impl FnOnce() -> T) -> Result<T, String> {
             if !CATCHING.get() {
                 return before(panic);
             }
-            let payload = panic.payload_as_str().unwrap_or("a panic that is no text");
+            let payload = panic.payload_as_str().unwrap_or("a panic that is not text");
             let place = panic.location().map(|place| format!(" ({place})"));
             NOTED.set(Some(format!("{payload}{}", place.unwrap_or_default())));
         }));

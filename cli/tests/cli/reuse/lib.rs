@@ -1,7 +1,7 @@
 //! Structures that go wrong if freed memory is used again.
 
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering::SeqCst};
+use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering::Relaxed, Ordering::SeqCst};
 use std::thread;
 
 /// A stack of nodes that are freed as soon as they are popped.
@@ -74,6 +74,38 @@ mod watched {
         thread::scope(|scope| {
             scope.spawn(|| work(1));
             scope.spawn(|| work(2));
+        });
+    }
+
+    #[test]
+    fn zeros_go_from_thread_to_thread() {
+        let work = |n: u64| {
+            drop(vec![0u64; 1]);
+            assert_eq!(*Box::new(n), n);
+        };
+        thread::scope(|scope| {
+            scope.spawn(|| work(1));
+            scope.spawn(|| work(2));
+        });
+    }
+
+    #[test]
+    fn zeros_in_memory_that_is_used_again() {
+        let shared = AtomicPtr::new(std::ptr::null_mut());
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                let first = Box::new([1u64; 2]);
+                let address = (&raw const *first).addr();
+                drop(first);
+                let zeros = vec![0u64; 2];
+                if zeros.as_ptr().addr() == address {
+                    shared.store(zeros.leak().as_mut_ptr(), Relaxed);
+                }
+            });
+            let zeros = shared.load(Relaxed);
+            if !zeros.is_null() {
+                assert_eq!(unsafe { *zeros.add(1) }, 0);
+            }
         });
     }
 

@@ -3,7 +3,7 @@
 //! A block is preceded by a header with its size and a mark. The mark depends on the address and the execution, so a
 //! block that was freed, or that belongs to another execution, is recognised.
 
-use super::super::{Engine, VarKind, races};
+use super::super::{Does, Engine, VarKind, races};
 use super::{Shortage, allocations, gate, range, reuse};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::ops::Range;
@@ -81,6 +81,7 @@ unsafe impl GlobalAlloc for Arena {
                 // SAFETY: the block has this size, and nothing else has it.
                 unsafe { pointer.write_bytes(0, layout.size()) };
             }
+            watch(pointer, layout.size(), Does::Write);
             return pointer;
         }
         // SAFETY: as the caller says.
@@ -90,7 +91,7 @@ unsafe impl GlobalAlloc for Arena {
     #[inline]
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         if range::holds(pointer.addr()) {
-            watch_end(pointer, layout.size());
+            watch(pointer, layout.size(), Does::Free);
             give_back(pointer, layout.align());
         } else {
             // SAFETY: as the caller says.
@@ -103,16 +104,18 @@ unsafe impl GlobalAlloc for Arena {
             // Its owner may outlive the execution, so it stays the system's. SAFETY: as the caller says.
             return unsafe { System.realloc(pointer, layout, new_size) };
         }
-        watch_end(pointer, layout.size());
+        watch(pointer, layout.size(), Does::Free);
         if resize(pointer, new_size) {
             return pointer;
         }
         // SAFETY: the size is valid with this alignment, as the caller says.
         let new = unsafe { self.alloc(Layout::from_size_align_unchecked(new_size, layout.align())) };
         if !new.is_null() {
+            let moved = layout.size().min(new_size);
             // SAFETY: both have this many bytes, and nothing else has the new ones.
-            unsafe {
-                new.copy_from_nonoverlapping(pointer, layout.size().min(new_size));
+            unsafe { new.copy_from_nonoverlapping(pointer, moved) };
+            if range::holds(new.addr()) {
+                watch(new, moved, Does::Write);
             }
             give_back(pointer, layout.align());
         }
@@ -120,12 +123,12 @@ unsafe impl GlobalAlloc for Arena {
     }
 }
 
-/// Publishes that the test is about to free a block, or to have it moved, if accesses to plain memory are watched.
-/// Another task may run in the meantime.
+/// Publishes a write to a block for the test, if accesses to plain memory are watched: the block is about to be freed or
+/// moved, or was just filled. Another task may run before a block is freed or moved.
 #[inline(always)]
-fn watch_end(pointer: *mut u8, size: usize) {
+fn watch(pointer: *mut u8, size: usize, does: Does) {
     if races::is_memory_watched() && gate::is_open() {
-        races::freed(pointer.addr(), size);
+        races::allocator_writes(pointer.addr(), size, does);
     }
 }
 

@@ -9,8 +9,11 @@
 //! Memory is divided into pieces of eight bytes, as elsewhere, and each piece has a slot in a table of the execution.
 //! From the first use of an atomic in a piece, accesses to it are no longer held back but published at once. Earlier
 //! plain accesses to the atomic's bytes, such as those that initialised it, are published as accesses to the atomic.
+//!
+//! A write of the allocator (`filled`) is the first access that is held back for a piece.
 
 use super::super::{Engine, Runtime};
+use super::filled::Filled;
 use super::memory::{DataAccess, Does, GRANULE};
 use super::record::Memory;
 use crate::site::Site;
@@ -25,17 +28,17 @@ const SLOTS_LOG: u32 = 8;
 
 /// An access to some bytes of a piece.
 #[derive(Clone, Copy, Debug)]
-struct Held {
-    site: Site,
-    task: u32,
+pub(super) struct Held {
+    pub(super) site: Site,
+    pub(super) task: u32,
     /// The last event of its task.
-    after: u32,
+    pub(super) after: u32,
     /// The number of accesses in the execution, with this one.
-    when: u64,
-    from: u8,
-    to: u8,
-    is_write: bool,
-    frees: bool,
+    pub(super) when: u64,
+    pub(super) from: u8,
+    pub(super) to: u8,
+    pub(super) is_write: bool,
+    pub(super) frees: bool,
 }
 
 impl Held {
@@ -116,6 +119,8 @@ pub(in super::super) struct HeldBack {
     shift: u32,
     /// The number of slots of this execution.
     used: usize,
+    /// The blocks that the allocator has written.
+    pub(super) filled: Filled,
 }
 
 impl Default for HeldBack {
@@ -124,6 +129,7 @@ impl Default for HeldBack {
             slots: Box::default(),
             shift: u64::BITS - SLOTS_LOG + 1,
             used: 0,
+            filled: Filled::default(),
         }
     }
 }
@@ -132,9 +138,11 @@ impl HeldBack {
     /// Resets the state for a new execution, which has another epoch.
     pub(super) fn begin(&mut self) {
         self.used = 0;
+        self.filled.clear();
     }
 
-    /// Returns the slot of a piece, which is new if the piece has none: `first` uses it first.
+    /// Returns the slot of a piece, which is new if the piece has none: `first` uses it first, unless the allocator has
+    /// written it before.
     #[inline]
     fn slot(&mut self, address: usize, epoch: u64, first: &Held) -> &mut Slot {
         if self.used * 2 >= self.slots.len() {
@@ -148,12 +156,20 @@ impl HeldBack {
             (slot.count, slot.oldest) = (0, 0);
             self.used += 1;
         }
+        if slot.count == 0
+            && matches!(slot.used_by, Use::OneTask(_))
+            && let Some(write) = self.filled.write_of(address)
+        {
+            slot.used_by = Use::OneTask(write.task);
+            slot.keep(write);
+        }
         slot
     }
 
     /// Forgets the accesses to memory that is used again, by this task first.
     #[cfg(feature = "unmodified")]
     fn forget(&mut self, memory: std::ops::Range<usize>, epoch: u64, task: u32) {
+        self.filled.forget(memory.clone());
         if self.used == 0 {
             return;
         }
@@ -348,6 +364,18 @@ impl Runtime {
         self.monitors.held_back.used = 0;
     }
 
+    /// Publishes the allocator's write of a piece that was not accessed before, if there is one.
+    #[inline]
+    pub(super) fn publish_filled(&mut self, piece: usize) {
+        if let Some(write) = self.monitors.held_back.filled.write_of(piece)
+            && !self.monitors.listeners.record().knows_piece(piece)
+        {
+            let record = self.monitors.listeners.record();
+            let location = record.location(Memory::Granule(piece), write.task);
+            self.publish(location, &write);
+        }
+    }
+
     #[inline]
     fn publish(&mut self, location: Location, access: &Held) {
         self.settle_log();
@@ -393,7 +421,8 @@ impl Runtime {
     /// accesses to the atomic, and those to the rest of its pieces as accesses to other memory.
     pub(super) fn hold_no_more(&mut self, var: u32, address: usize, size: usize) {
         let epoch = self.objects.epoch();
-        if self.monitors.held_back.slots.is_empty() {
+        let held_back = &self.monitors.held_back;
+        if held_back.slots.is_empty() && held_back.filled.is_empty() {
             return;
         }
         let end = address + size;
@@ -409,18 +438,21 @@ impl Runtime {
         };
         for piece in (address & !(GRANULE - 1)..end).step_by(GRANULE) {
             let slot = *self.monitors.held_back.slot(piece, epoch, &nothing);
-            let (used_by, accesses) = (slot.used_by, slot.in_order());
+            let (used_by, mut accesses) = (slot.used_by, slot.in_order());
+            if used_by == Use::Atomic {
+                // Another atomic in the piece was used first. The kept accesses were published with it.
+                accesses.clear();
+                accesses.extend(self.monitors.held_back.filled.write_of(piece));
+            }
             let (from, to) = (address.saturating_sub(piece), (end - piece).min(GRANULE));
             let is_beyond = |held: &Held| usize::from(held.from) < from || usize::from(held.to) > to;
             if matches!(used_by, Use::OneTask(_)) && accesses.iter().any(is_beyond) {
                 self.publish_held(piece);
             }
-            if used_by != Use::Atomic {
-                for held in &accesses {
-                    let (first, last) = (usize::from(held.from).max(from), usize::from(held.to).min(to));
-                    if first < last {
-                        self.publish_of_atomic(var, piece + first - address, last - first, held);
-                    }
+            for held in &accesses {
+                let (first, last) = (usize::from(held.from).max(from), usize::from(held.to).min(to));
+                if first < last {
+                    self.publish_of_atomic(var, piece + first - address, last - first, held);
                 }
             }
             self.monitors.held_back.slot(piece, epoch, &nothing).used_by = Use::Atomic;

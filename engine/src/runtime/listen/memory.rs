@@ -366,6 +366,9 @@ impl Runtime {
     #[inline(never)]
     fn tell_each_piece(&mut self, access: &DataAccess) {
         for piece in self.pieces(access) {
+            if let Memory::Granule(start) = piece.memory {
+                self.publish_filled(start);
+            }
             self.tell_piece(access, piece);
         }
     }

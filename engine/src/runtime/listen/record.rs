@@ -198,6 +198,11 @@ impl Record {
         self.new_location(memory, user)
     }
 
+    /// Returns `true` if this piece of memory that the engine does not know has a number.
+    pub(super) fn knows_piece(&self, start: usize) -> bool {
+        self.pieces.contains_key(&start)
+    }
+
     #[inline(never)]
     fn new_location(&mut self, memory: Memory, user: u32) -> Location {
         let location = Location(self.memories.used as u32);

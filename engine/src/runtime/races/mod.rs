@@ -13,6 +13,8 @@
 //! - **Memory** counts if it is in the arena, in a static, or on the stack of a task. Other memory may be freed and
 //!   used again in an execution, and nothing orders the two uses.
 //! - **A block that is freed** counts as written just before, and so does one that `realloc` may move.
+//! - **A block that the allocator fills** counts as written by the task that asks for it: with zeros by `alloc_zeroed`,
+//!   or with the content of a block that `realloc` moves.
 //! - **The atomics of std** that are left in such code are the counts of `Arc`. They are recorded, with the order that
 //!   they establish. With `arc_counts` in the environment they are schedule points. Until the test has created a task,
 //!   everything is ordered anyway, and they are not recorded.
@@ -36,7 +38,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
     target_os = "linux",
     any(target_arch = "x86_64", target_arch = "aarch64")
 ))]
-pub(super) use watch::freed;
+pub(super) use watch::allocator_writes;
 #[cfg(all(
     feature = "unmodified",
     target_os = "linux",
@@ -67,7 +69,7 @@ pub fn watch_memory() {}
     any(target_arch = "x86_64", target_arch = "aarch64")
 )))]
 #[allow(dead_code, reason = "for systems with an arena")]
-pub(super) fn freed(_: usize, _: usize) {}
+pub(super) fn allocator_writes(_: usize, _: usize, _: super::Does) {}
 
 /// `true` if the test binary was compiled with the calls for atomics.
 static COUNTED: AtomicBool = AtomicBool::new(false);

@@ -132,7 +132,8 @@ fn a_system_call_that_waits_is_named() {
         drop(writer);
         read.unwrap();
     });
-    let ends = "the system call `read`, which is no schedule point: other tasks cannot run until it returns";
+    let ends =
+        "the system call `read`, which is not a schedule point: other tasks cannot run until it returns";
     assert!(message(&report).ends_with(ends), "{report}");
     the_process_is_well();
 }
@@ -161,7 +162,7 @@ fn a_system_call_that_signals_end_is_named() {
             }
         });
         let ends =
-            "the system call `poll`, which is no schedule point: other tasks cannot run until it returns";
+            "the system call `poll`, which is not a schedule point: other tasks cannot run until it returns";
         assert!(message(&report).ends_with(ends), "{report}");
         the_process_is_well();
     }

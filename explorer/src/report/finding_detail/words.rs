@@ -181,7 +181,7 @@ impl fmt::Display for FindingDetail {
                             }
                             Some(call) => write!(
                                 f,
-                                "the system call `{call}`, which is no schedule point: other tasks cannot run until it \
+                                "the system call `{call}`, which is not a schedule point: other tasks cannot run until it \
                                  returns"
                             ),
                             None => f.write_str("a sleep of std, or input that does not come"),

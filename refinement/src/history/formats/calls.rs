@@ -79,7 +79,7 @@ fn values(arguments: &str, line: usize) -> Result<Value, FormatError> {
                 return Err(FormatError::new(
                     Place::Line(line),
                     arguments,
-                    "arguments that are no maps",
+                    "arguments that are not maps",
                 ));
             }
         }

@@ -30,7 +30,7 @@ fn event(form: Form, line: usize) -> Result<Option<Event>, FormatError> {
     let Form::Map(pairs) = form else {
         return Err(FormatError::because(
             place,
-            "something that is no map",
+            "something that is not a map",
             "{:process .., :type .., :f .., :value ..}",
         ));
     };

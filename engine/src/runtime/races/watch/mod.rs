@@ -45,10 +45,11 @@ fn seen(address: usize, size: usize, does: Does, frame: Frame) {
 /// The number of bytes of a freed block that are published as written.
 const FREED_MAX: usize = 4 << 10;
 
-/// Publishes that a block is about to be freed, or to be moved to another place: a write of all of it.
+/// Publishes a write by the allocator for the test: a block is about to be freed or moved (`Does::Free`), or was just
+/// filled (`Does::Write`).
 #[cold]
 #[inline(never)]
-pub(in super::super) fn freed(address: usize, size: usize) {
+pub(in super::super) fn allocator_writes(address: usize, size: usize, does: Does) {
     let pointer: usize;
     // SAFETY: this reads a register, which has the frame pointer: the overlays keep frame pointers, like all code that
     // is watched.
@@ -61,7 +62,11 @@ pub(in super::super) fn freed(address: usize, size: usize) {
     let Some(engine) = Engine::current() else { return };
     let point = engine.with(|rt| {
         let site = |tasks: &Tasks| places::site_behind_allocator(tasks, pointer);
-        rt.point_or_tell(address, size.min(FREED_MAX), Does::Free, site)
+        if does != Does::Free {
+            rt.note_filled(address..address + size, site);
+            return None;
+        }
+        rt.point_or_tell(address, size.min(FREED_MAX), does, site)
     });
     if let Some(access) = point {
         engine.keep_from_unwinding(|| engine.access_at_point(access));

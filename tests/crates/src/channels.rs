@@ -1,7 +1,7 @@
 //! Channels.
 
 use crate::both;
-use ::futures_lite::future::block_on;
+use ::futures_lite::future::{block_on, poll_once};
 
 mod crossbeam_channel {
     use super::*;
@@ -81,9 +81,43 @@ mod flume {
         let (sender, receiver) = ::flume::unbounded();
         let (_silent, other) = ::flume::unbounded();
         let task = std::thread::spawn(move || sender.send(1).unwrap());
-        let selector = ::flume::Selector::new().recv(&receiver, |value| value).recv(&other, |value| value);
+        let selector = ::flume::Selector::new()
+            .recv(&receiver, |value| value)
+            .recv(&other, |value| value);
         assert_eq!(selector.wait(), Ok(1));
         task.join().unwrap();
+    }
+
+    #[test]
+    fn a_cancelled_receive_wakes_another() {
+        let (sender, receiver) = ::flume::unbounded();
+        let other = receiver.clone();
+        let mut cancelled = Box::pin(receiver.recv_async());
+        assert!(block_on(poll_once(&mut cancelled)).is_none());
+        let ((), received) = both(
+            move || {
+                sender.send(1).unwrap();
+                drop(cancelled);
+            },
+            move || other.recv(),
+        );
+        assert_eq!(received, Ok(1));
+    }
+
+    #[test]
+    fn a_future_that_is_polled_again_is_woken() {
+        let (sender, receiver) = ::flume::unbounded();
+        let other = receiver.clone();
+        let ((), received) = both(
+            || {
+                sender.send(1).unwrap();
+                if receiver.try_recv().is_ok() {
+                    sender.send(2).unwrap();
+                }
+            },
+            move || block_on(other.recv_async()),
+        );
+        assert!(received.is_ok());
     }
 }
 
@@ -122,7 +156,10 @@ mod oneshot {
     #[test]
     fn an_end_is_dropped() {
         let (sender, receiver) = ::oneshot::channel::<Box<u32>>();
-        both(move || _ = sender.send(Box::new(1)).is_ok(), move || drop(receiver));
+        both(
+            move || _ = sender.send(Box::new(1)).is_ok(),
+            move || drop(receiver),
+        );
     }
 }
 
@@ -134,6 +171,25 @@ mod async_oneshot {
         let (mut sender, receiver) = ::async_oneshot::oneshot();
         let (sent, received) = both(move || sender.send(1).is_ok(), || block_on(receiver).ok());
         assert_eq!((sent, received), (true, Some(1)));
+    }
+
+    #[test]
+    fn a_sender_waits_for_the_receiver() {
+        let (sender, receiver) = ::async_oneshot::oneshot();
+        let (sent, received) = both(
+            move || block_on(sender.wait()).unwrap().send(1).is_ok(),
+            || block_on(receiver).ok(),
+        );
+        assert_eq!((sent, received), (true, Some(1)));
+    }
+
+    #[test]
+    fn a_message_is_dropped() {
+        let (mut sender, receiver) = ::async_oneshot::oneshot();
+        both(
+            move || _ = sender.send(Box::new(1)).is_ok(),
+            move || drop(receiver),
+        );
     }
 }
 
@@ -154,7 +210,10 @@ mod async_channel {
     #[test]
     fn a_message_arrives() {
         let (sender, receiver) = ::async_channel::bounded(1);
-        let (sent, received) = both(move || sender.send_blocking(1).is_ok(), || block_on(receiver.recv()).ok());
+        let (sent, received) = both(
+            move || sender.send_blocking(1).is_ok(),
+            || block_on(receiver.recv()).ok(),
+        );
         assert_eq!((sent, received), (true, Some(1)));
     }
 }
@@ -179,7 +238,10 @@ mod tachyonix {
     #[test]
     fn a_message_arrives() {
         let (sender, mut receiver) = ::tachyonix::channel(1);
-        let (sent, received) = both(move || block_on(sender.send(1)).is_ok(), || block_on(receiver.recv()).ok());
+        let (sent, received) = both(
+            move || block_on(sender.send(1)).is_ok(),
+            || block_on(receiver.recv()).ok(),
+        );
         assert_eq!((sent, received), (true, Some(1)));
     }
 }
@@ -215,7 +277,10 @@ mod futures {
     #[test]
     fn a_single_message_arrives() {
         let (sender, receiver) = oneshot::channel();
-        let (sent, received) = both(move || sender.send(1), || ::futures::executor::block_on(receiver).ok());
+        let (sent, received) = both(
+            move || sender.send(1),
+            || ::futures::executor::block_on(receiver).ok(),
+        );
         assert_eq!((sent, received), (Ok(()), Some(1)));
     }
 
@@ -244,7 +309,10 @@ mod tokio {
     #[test]
     fn messages_arrive() {
         let (sender, mut receiver) = mpsc::channel(1);
-        let (sent, received) = both(move || sender.blocking_send(1).is_ok(), || receiver.blocking_recv());
+        let (sent, received) = both(
+            move || sender.blocking_send(1).is_ok(),
+            || receiver.blocking_recv(),
+        );
         assert_eq!((sent, received), (true, Some(1)));
     }
 

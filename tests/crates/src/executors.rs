@@ -20,7 +20,10 @@ mod tokio_runtime {
 mod rayon_core {
     #[test]
     fn join() {
-        let pool = ::rayon_core::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+        let pool = ::rayon_core::ThreadPoolBuilder::new()
+            .num_threads(2)
+            .build()
+            .unwrap();
         assert_eq!(pool.install(|| ::rayon_core::join(|| 1, || 2)), (1, 2));
     }
 }

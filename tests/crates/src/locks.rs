@@ -62,7 +62,9 @@ mod lock_api {
         }
 
         fn try_lock(&self) -> Option<()> {
-            let exchanged = self.0.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed);
+            let exchanged = self
+                .0
+                .compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed);
             exchanged.is_ok().then_some(())
         }
 

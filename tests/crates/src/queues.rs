@@ -32,10 +32,7 @@ mod crossbeam_deque {
         worker.push(1);
         worker.push(2);
         let stealer = worker.stealer();
-        let (stolen, popped) = both(
-            move || stealer.steal().success(),
-            || [worker.pop(), worker.pop()],
-        );
+        let (stolen, popped) = both(move || stealer.steal().success(), || [worker.pop(), worker.pop()]);
         assert_eq!(sorted(popped.into_iter().chain([stolen]).flatten()), [1, 2]);
     }
 
@@ -146,21 +143,26 @@ mod st3 {
             move || {
                 let own = Worker::new(4);
                 match stealer.steal_and_pop(&own, |n| n - n / 2) {
-                    Ok((first, _)) => std::iter::once(first).chain(std::iter::from_fn(|| own.pop())).collect(),
+                    Ok((first, _)) => std::iter::once(first)
+                        .chain(std::iter::from_fn(|| own.pop()))
+                        .collect(),
                     Err(_) => Vec::new(),
                 }
             },
             || [worker.pop(), worker.pop()],
         );
         let rest: Vec<i32> = std::iter::from_fn(|| worker.pop()).collect();
-        assert_eq!(sorted(popped.into_iter().flatten().chain(stolen).chain(rest)), [1, 2]);
+        assert_eq!(
+            sorted(popped.into_iter().flatten().chain(stolen).chain(rest)),
+            [1, 2]
+        );
     }
 }
 
 mod cordyceps {
     use super::*;
-    use ::cordyceps::mpsc_queue::{Links, MpscQueue};
     use ::cordyceps::Linked;
+    use ::cordyceps::mpsc_queue::{Links, MpscQueue};
     use std::pin::Pin;
     use std::ptr::{NonNull, addr_of_mut};
 
@@ -224,7 +226,11 @@ mod swap_buffer_queue {
     #[test]
     fn queue() {
         let queue: Queue<ArrayBuffer<u32, 2>> = Queue::new();
-        let take = || queue.try_dequeue().map(|slice| slice.into_iter().collect::<Vec<_>>());
+        let take = || {
+            queue
+                .try_dequeue()
+                .map(|slice| slice.into_iter().collect::<Vec<_>>())
+        };
         let (enqueued, taken) = both(|| queue.try_enqueue([1]).is_ok(), take);
         assert!(enqueued);
         let rest = take();

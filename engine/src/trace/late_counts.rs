@@ -15,9 +15,9 @@
 //! with a decrement of its own after it (Picard, "Maximal closure of a graph and applications to combinatorial
 //! problems", Management Science 22, 1976).
 //!
-//! An increment right after its task has read the count belongs to `Weak::upgrade` or `Arc::downgrade`. If the count
-//! is 0, there is no such increment. And the read does not commute with other changes, so their orders are explored.
-//! `Arc::new_cyclic` increments a count that is 0 from the beginning.
+//! An increment in the step in which its task has just read the count belongs to `Weak::upgrade` or `Arc::downgrade`.
+//! If the count is 0, there is no such increment. And the read does not commute with other changes, so their orders
+//! are explored. `Arc::new_cyclic` increments a count that is 0 from the beginning.
 
 use super::{Analysis, Key, NONE, SoundReduction, StepEnd, Trace};
 use crate::record::Event;
@@ -113,10 +113,9 @@ impl Trace {
             }
             let Some(event) = events.next() else { return };
             let is_up = own.op == SyncVarOp::CountUp;
-            let has_read = self
-                .entries
-                .get(own.before as usize)
-                .is_some_and(|before| (before.op, before.key) == (SyncVarOp::CountRead, own.key));
+            let before = self.entries.get(own.before as usize);
+            let has_read = own.before >= from
+                && before.is_some_and(|before| (before.op, before.key) == (SyncVarOp::CountRead, own.key));
             let change = Change {
                 step,
                 entry,

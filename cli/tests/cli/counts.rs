@@ -58,3 +58,23 @@ fn a_reduction_keeps_the_outcomes_of_counts() {
         every
     );
 }
+
+/// The changes are compared only if a task may have no handle.
+#[test]
+fn many_clones_take_one_execution() {
+    let project = project_of("many_counts", "", PROGRAMS);
+    let flags = ["--strategy", "dfs", "--reduction", "dpor"];
+    let all = run(
+        &project,
+        &[
+            &["test", "--unmodified", "--json"],
+            &flags[..],
+            &["--", "--", "--ignored"],
+        ]
+        .concat(),
+    )
+    .ends_with(0)
+    .json();
+    let report = &all["reports"][0];
+    assert_eq!(report["coverage"]["kind"], "exhaustive", "{report:#}");
+}

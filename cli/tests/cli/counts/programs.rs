@@ -163,6 +163,21 @@ fn made_unique() {
     note("made_unique", &format!("{own} {result:?}"));
 }
 
+/// Many changes of a count are concurrent: there is one trace, which is not searched without a reduction.
+#[test]
+#[ignore = "for a search with a reduction"]
+fn many_clones() {
+    let value = Arc::new(1);
+    let work = |value: &Arc<u32>| (0..300).for_each(|_| drop(value.clone()));
+    thread::scope(|scope| {
+        for _ in 0..3 {
+            let value = value.clone();
+            scope.spawn(move || work(&value));
+        }
+        work(&value);
+    });
+}
+
 macro_rules! programs {
     ($($name:ident = $seed:expr),*) => {
         $(#[test] fn $name() { program($seed); })*

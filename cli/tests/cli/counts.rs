@@ -8,7 +8,7 @@ use std::path::Path;
 const PROGRAMS: &str = include_str!("counts/programs.rs");
 
 /// The number of programs.
-const COUNT: usize = 40;
+const COUNT: usize = 41;
 
 /// Returns the outcomes of each program, and the number of all executions.
 fn outcomes(project: &Path, search: &[&str]) -> (BTreeMap<String, BTreeSet<String>>, u64) {
@@ -57,4 +57,24 @@ fn a_reduction_keeps_the_outcomes_of_counts() {
         outcomes(&project, &["--strategy", "auto(stale_reads=0)"]).0,
         every
     );
+}
+
+/// The changes are compared only if a task may have no handle.
+#[test]
+fn many_clones_take_one_execution() {
+    let project = project_of("many_counts", "", PROGRAMS);
+    let flags = ["--strategy", "dfs", "--reduction", "dpor"];
+    let all = run(
+        &project,
+        &[
+            &["test", "--unmodified", "--json"],
+            &flags[..],
+            &["--", "--", "--ignored"],
+        ]
+        .concat(),
+    )
+    .ends_with(0)
+    .json();
+    let report = &all["reports"][0];
+    assert_eq!(report["coverage"]["kind"], "exhaustive", "{report:#}");
 }

@@ -137,10 +137,45 @@ fn program(seed: u64) {
     for thread in threads {
         write!(outcome, " {:?}", thread.join().unwrap()).unwrap();
     }
-    writeln!(outcome, " dropped by {}", dropped_by.load(SeqCst)).unwrap();
-    let path = format!("{}/outcomes/{seed}", env!("CARGO_MANIFEST_DIR"));
+    write!(outcome, " dropped by {}", dropped_by.load(SeqCst)).unwrap();
+    note(&seed.to_string(), &outcome);
+}
+
+fn note(name: &str, outcome: &str) {
+    let path = format!("{}/outcomes/{name}", env!("CARGO_MANIFEST_DIR"));
     let mut file = OpenOptions::new().append(true).create(true).open(path).unwrap();
-    file.write_all(outcome.as_bytes()).unwrap();
+    file.write_all(format!("{outcome}\n").as_bytes()).unwrap();
+}
+
+/// While the handle is unique, `make_mut` takes it away and puts it back.
+#[test]
+fn made_unique() {
+    let mut own = Arc::new(1);
+    let (mut other, weak) = (own.clone(), Arc::downgrade(&own));
+    let thread = thread::spawn(move || {
+        *Arc::make_mut(&mut other) += 1;
+        let upgraded = weak.upgrade().map(|value| *value);
+        (upgraded, *other)
+    });
+    *Arc::make_mut(&mut own) += 2;
+    *Arc::make_mut(&mut own) += 2;
+    let result = thread.join().unwrap();
+    note("made_unique", &format!("{own} {result:?}"));
+}
+
+/// Many changes of a count are concurrent: there is one trace, which is not searched without a reduction.
+#[test]
+#[ignore = "for a search with a reduction"]
+fn many_clones() {
+    let value = Arc::new(1);
+    let work = |value: &Arc<u32>| (0..300).for_each(|_| drop(value.clone()));
+    thread::scope(|scope| {
+        for _ in 0..3 {
+            let value = value.clone();
+            scope.spawn(move || work(&value));
+        }
+        work(&value);
+    });
 }
 
 macro_rules! programs {

@@ -59,3 +59,18 @@ fn a_handle_is_cloned_beside_a_weak_one() {
     other.join().unwrap();
     drop(weak);
 }
+
+/// The number of handles may change between the check and the clone.
+#[test]
+fn a_handle_is_cloned_after_a_check() {
+    let value = Arc::new(1);
+    let weak = Arc::downgrade(&value);
+    let other = std::thread::spawn(move || {
+        if weak.strong_count() > 0 {
+            unsafe { Arc::increment_strong_count(weak.as_ptr()) };
+            drop(unsafe { Arc::from_raw(weak.as_ptr()) });
+        }
+    });
+    drop(value);
+    other.join().unwrap();
+}

@@ -34,6 +34,8 @@ fn memory_order(order: c_int) -> MemoryOrder {
 enum Kind {
     Reads,
     Writes,
+    /// It writes a value that does not depend on the count.
+    Stores,
     /// It writes if the count has a certain value: one more than that, or another value.
     Increments,
     Exchanges,
@@ -72,14 +74,15 @@ fn counted<T: Copy + Into<u64>, R>(
         // The kind of operation must be announced in advance: one that changes the count, or one that does not.
         let op = match kind {
             Kind::Reads => access.op,
-            Kind::Writes | Kind::Increments | Kind::Exchanges => SyncVarOp::CountDown,
+            _ => SyncVarOp::CountDown,
         };
         engine.keep_from_unwinding(|| engine.enter(Access { op, ..access }));
     }
     let (result, before, after, order) = operation();
     let (before, after) = (before.into(), after.into());
     check_freed(engine, address, before, site);
-    if before == 0 && matches!(after, 1 | u64::MAX) {
+    // `Arc::make_mut` takes the last handle away by an exchange, and puts it back by a store.
+    if before == 0 && matches!(after, 1 | u64::MAX) && kind != Kind::Stores {
         check_ended(engine, var, after, site);
     }
     access.order = order;
@@ -104,8 +107,8 @@ fn counted<T: Copy + Into<u64>, R>(
         // The last one drops the value, after a fence.
         engine.also_writes(var);
         access.order = MemoryOrder::AcqRel;
-    } else if access.op != SyncVarOp::CountRead && (exchanges || before == u64::MAX) {
-        // It does not commute with other changes: it depends on the count, or unlocks it.
+    } else if access.op != SyncVarOp::CountRead && (exchanges || kind == Kind::Stores || before == u64::MAX) {
+        // It does not commute with other changes: it depends on the count, sets it, or unlocks it.
         engine.also_writes(var);
     }
     engine.commit(access, before, after);
@@ -213,7 +216,7 @@ macro_rules! operations {
             }
 
             unsafe extern "C" fn store(place: *mut $int, value: $int, order: c_int, frame: *const Frame) {
-                counted(place.addr(), frame, Kind::Writes, || {
+                counted(place.addr(), frame, Kind::Stores, || {
                     // SAFETY: as the caller says.
                     let before = unsafe { <$atomic>::from_ptr(place) }.swap(value, SeqCst);
                     ((), before, value, memory_order(order))
@@ -226,7 +229,7 @@ macro_rules! operations {
                 order: c_int,
                 frame: *const Frame,
             ) -> $int {
-                counted(place.addr(), frame, Kind::Writes, || {
+                counted(place.addr(), frame, Kind::Stores, || {
                     // SAFETY: as the caller says.
                     let before = unsafe { <$atomic>::from_ptr(place) }.swap(value, SeqCst);
                     (before, before, value, memory_order(order))

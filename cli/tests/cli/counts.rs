@@ -78,3 +78,34 @@ fn many_clones_take_one_execution() {
     let report = &all["reports"][0];
     assert_eq!(report["coverage"]["kind"], "exhaustive", "{report:#}");
 }
+
+/// std's function that drops the last `Arc<str>` is compiled already, so its change of the count of weak handles is not
+/// seen.
+#[test]
+fn changes_that_are_not_seen_keep_the_reduction() {
+    let library = "
+        use std::sync::Arc;
+        use std::thread;
+
+        #[test]
+        fn text() {
+            let text: Arc<str> = \"a\".into();
+            let weak = Arc::downgrade(&text);
+            let other = thread::spawn(move || weak.upgrade().is_some());
+            drop(text);
+            other.join().unwrap();
+        }
+    ";
+    let project = project_of("counts_of_text", "", library);
+    let flags = ["--strategy", "dfs", "--reduction", "dpor"];
+    let all = run(
+        &project,
+        &[&["test", "--unmodified", "--json"], &flags[..]].concat(),
+    )
+    .ends_with(0)
+    .json();
+    let report = &all["reports"][0];
+    assert_eq!(report["coverage"]["kind"], "exhaustive", "{report:#}");
+    let notes = report["notes"].to_string();
+    assert!(!notes.contains("took over"), "{report:#}");
+}

@@ -378,15 +378,20 @@ impl Engine {
             let mut place = None;
             let (current, tasks) = (rt.tasks.current(), rt.tasks.as_slice());
             let (record, vars) = (&mut rt.record, &rt.objects.vars);
-            // The count of weak handles, if this is memory of an `Arc`: it was written when it became 0.
+            // The memory of an `Arc` begins with its counts, and the end of the last weak handle frees it. If that was seen,
+            // it has written the count of weak handles, and is ordered after what other tasks did by their handles. Some
+            // of std's functions are compiled already, for instance that of `Arc<str>`: they are not seen.
+            let counts = [memory.start, memory.start + size_of::<usize>()];
+            let counts = counts.map(|address| rt.objects.by_address.count_at(address, rt.objects.epoch()));
             let last = record.events.as_slice().last();
-            let written = last.filter(|last| last.op == SyncVarOp::CountDown && last.written == 0);
-            let written = written.map(|last| last.var);
+            let is_seen = last.is_some_and(|last| {
+                (last.op, last.written, Some(last.var)) == (SyncVarOp::CountDown, 0, counts[1])
+            });
             rt.objects.by_address.free(memory, rt.objects.epoch(), |var| {
-                if Some(var) == written {
-                    return;
+                let is_count = counts.contains(&Some(var));
+                if !is_count || is_seen && counts[1] != Some(var) {
+                    record.add_write_since(current, Key::of(SyncVarOp::LockRelease, var));
                 }
-                record.add_write_since(current, Key::of(SyncVarOp::LockRelease, var));
                 let is_about_to = |(number, task): &(u32, &Task)| {
                     *number != current
                         && task.status == Status::Live

@@ -42,7 +42,7 @@ fn outcomes(project: &Path, search: &[&str]) -> (BTreeMap<String, BTreeSet<Strin
 
 #[test]
 fn a_reduction_keeps_the_outcomes_of_counts() {
-    let project = project_of("counts", "", PROGRAMS);
+    let project = project_of("counts_reduced", "", PROGRAMS);
     let (every, executions) = outcomes(&project, &["--strategy", "dfs", "--reduction", "none"]);
     assert_eq!(every.len(), COUNT);
     for reduction in ["dpor", "source-dpor", "caching"] {

@@ -1,6 +1,8 @@
 //! The footprint of a step: the keys that it accessed, and those that it may access in another order of steps.
 
-use super::{Class, Extra, Key, NONE, NOTHING, SoundReduction, Step, StepAccess, Trace};
+#[cfg(feature = "unmodified")]
+use super::Extra;
+use super::{Class, Key, NONE, NOTHING, SoundReduction, Step, StepAccess, Trace};
 use intermezzo_sdk::SyncVarOp;
 use smallvec::SmallVec;
 use std::borrow::Cow;
@@ -190,8 +192,9 @@ impl Trace {
     }
 
     /// Returns the class of an operation of the step that is being added, which changes a count, with these additional
-    /// accesses. An operation that takes place only with a certain count does not add: another order of the steps may
-    /// leave it out, unlike the release of a share.
+    /// accesses. An exchange that takes place only with a certain count, and releases no share, does not add: in another
+    /// order of the steps, it may be left out.
+    #[cfg(feature = "unmodified")]
     #[inline(never)]
     pub(super) fn class_of_count(&self, key: Key, op: SyncVarOp, extra_footprint: &[Extra]) -> Class {
         let write = StepAccess {
@@ -199,15 +202,12 @@ impl Trace {
             class: Class::Write,
         };
         let is_write = |extra: &Extra| matches!(extra, Extra::Access(access) if *access == write);
-        let step = self.steps.len();
         let is_count = matches!(op, SyncVarOp::CountUp | SyncVarOp::CountDown);
-        if !is_count || !extra_footprint.iter().any(is_write) {
-            return Class::Add;
-        }
+        let step = self.steps.len();
         let mut released = self.given_up.iter().rev().take_while(|share| share.is_from(step));
-        match released.any(|share| share.key == key && !share.decides) {
-            true => Class::Add,
-            false => Class::Write,
+        match is_count && extra_footprint.iter().any(is_write) && !released.any(|share| share.key == key) {
+            true => Class::Write,
+            false => Class::Add,
         }
     }
 

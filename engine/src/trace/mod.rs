@@ -477,6 +477,7 @@ impl Trace {
                 }
             }
         }
+        #[cfg(feature = "unmodified")]
         let class = match class {
             Some(Class::Add) if !extra_footprint.is_empty() => {
                 Some(self.class_of_count(key, op, extra_footprint))

@@ -185,8 +185,8 @@ mod tests {
             assert_eq!(address.to_string(), shown);
         }
         for (text, says) in [
-            ("", "no address"),
-            ("http://host/a", "no address"),
+            ("", "not the address"),
+            ("http://host/a", "not the address"),
             ("nats://host", "names no stream"),
             ("nats://host/", "not the name of a stream"),
             ("nats://host/a.b", "not the name of a stream"),

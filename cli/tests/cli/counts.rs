@@ -1,4 +1,4 @@
-//! Random programs that use handles of an `Arc` have the same outcomes with a reduction as without.
+//! Random programs that use handles of an `Arc` have the same outcomes and traces with a reduction as without.
 
 use crate::unmodified::{project_of, run};
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,8 +10,11 @@ const PROGRAMS: &str = include_str!("counts/programs.rs");
 /// The number of programs.
 const COUNT: usize = 41;
 
-/// Returns the outcomes of each program, and the number of all executions.
-fn outcomes(project: &Path, search: &[&str]) -> (BTreeMap<String, BTreeSet<String>>, u64) {
+/// The outcomes of each program, and its number of traces.
+type Explored = (BTreeMap<String, BTreeSet<String>>, BTreeMap<String, u64>);
+
+/// Returns what a search finds, and the number of its executions.
+fn explored(project: &Path, search: &[&str]) -> (Explored, u64) {
     let directory = project.join("outcomes");
     if directory.exists() {
         fs::remove_dir_all(&directory).unwrap();
@@ -37,26 +40,28 @@ fn outcomes(project: &Path, search: &[&str]) -> (BTreeMap<String, BTreeSet<Strin
     let executions = reports
         .iter()
         .map(|report| report["executions"].as_u64().unwrap());
-    (outcomes.collect(), executions.sum())
+    let traces = reports.iter().map(|report| {
+        let name = report["program"].as_str().unwrap().to_owned();
+        (name, report["traces"].as_u64().unwrap())
+    });
+    ((outcomes.collect(), traces.collect()), executions.sum())
 }
 
 #[test]
-fn a_reduction_keeps_the_outcomes_of_counts() {
+fn a_reduction_keeps_the_outcomes_and_traces_of_counts() {
     let project = project_of("counts_reduced", "", PROGRAMS);
-    let (every, executions) = outcomes(&project, &["--strategy", "dfs", "--reduction", "none"]);
-    assert_eq!(every.len(), COUNT);
+    let (every, executions) = explored(&project, &["--strategy", "dfs", "--reduction", "none"]);
+    assert_eq!(every.0.len(), COUNT);
     for reduction in ["dpor", "source-dpor", "caching"] {
-        let (reduced, fewer) = outcomes(&project, &["--strategy", "dfs", "--reduction", reduction]);
+        let (reduced, fewer) = explored(&project, &["--strategy", "dfs", "--reduction", reduction]);
         assert_eq!(reduced, every, "{reduction}");
         assert!(
             fewer * 2 < executions,
             "{reduction}: {fewer} of {executions} executions"
         );
     }
-    assert_eq!(
-        outcomes(&project, &["--strategy", "auto(stale_reads=0)"]).0,
-        every
-    );
+    let (by_default, _) = explored(&project, &["--strategy", "auto(stale_reads=0)"]);
+    assert_eq!(by_default.0, every.0);
 }
 
 /// The changes are compared only if a task may have no handle.

@@ -36,8 +36,9 @@ enum Kind {
     Writes,
     /// It writes a value that does not depend on the count.
     Stores,
-    /// It writes if the count has a certain value: one more than that, or another value.
+    /// It writes one more than a certain value, if the count has that value.
     Increments,
+    /// It writes another value if the count has a certain value.
     Exchanges,
 }
 

@@ -2,6 +2,7 @@
 
 mod deterministic;
 mod limits;
+mod more_actions;
 mod more_yields;
 mod run;
 mod strategy;

@@ -12,6 +12,7 @@ mod json;
 mod limits;
 pub mod lines;
 mod listed;
+mod more_actions;
 mod more_yields;
 pub mod names;
 mod orderings;
@@ -31,6 +32,7 @@ pub use intermezzo_engine::strategy::{Coverage, RankBound};
 pub use intermezzo_engine::words::count;
 pub(crate) use limits::narrowed;
 pub use limits::{Limit, covered, unexplored};
+pub(crate) use more_actions::Action;
 pub use share::Share;
 #[doc(hidden)]
 pub use share::united_traces;

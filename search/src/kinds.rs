@@ -66,6 +66,11 @@ pub struct AutoOptions {
     /// After a search that is complete but for fairness, others follow, in which only every 4th, 16th, .. yield of a
     /// task counts, up to this number. With 1 none follows.
     pub fair_yields: NonZero<u32>,
+    /// The bound `weak_failures` of the environment in a search that follows for code that was not written for
+    /// intermezzo. With 0 none follows.
+    pub weak_failures: u32,
+    /// The same for the bound `address_reuse`.
+    pub address_reuse: u32,
 }
 
 impl AutoOptions {
@@ -75,6 +80,8 @@ impl AutoOptions {
         stale_reads: 1,
         weak_executions: None,
         fair_yields: NonZero::new(256).expect("256 is not 0"),
+        weak_failures: 1,
+        address_reuse: 1,
     };
 }
 

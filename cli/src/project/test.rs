@@ -175,6 +175,7 @@ pub(super) fn explore(args: TestArgs, program: Option<&Program>) -> Result<Exit,
     }
     if ran.reports.is_empty() && !command.allow_none {
         output::complain(match command.unmodified {
+            _ if only_builds(&args.cargo.cargo) => "nothing was explored: `--no-run` only builds the tests",
             _ if program.is_some() => "nothing was explored: the program's process reported no execution",
             true => "nothing was explored: the project has no test, or none of the name that was given",
             false => NOTHING_EXPLORED,
@@ -220,6 +221,12 @@ fn every_test(mut cargo: Vec<OsString>) -> Vec<OsString> {
     cargo
 }
 
+/// Returns `true` if these arguments of `cargo test` let it run nothing.
+fn only_builds(cargo: &[OsString]) -> bool {
+    let mut of_cargo = cargo.iter().take_while(|argument| *argument != "--");
+    of_cargo.any(|argument| argument == "--no-run")
+}
+
 pub(super) fn make_directory(directory: &Path, flag: &str) -> Result<(), Problem> {
     let help = format!("give {flag} another path");
     fs::create_dir_all(directory)
@@ -241,5 +248,11 @@ mod tests {
             words("--no-fail-fast push -- -q")
         );
         assert_eq!(every_test(words("--no-fail-fast")), words("--no-fail-fast"));
+    }
+
+    #[test]
+    fn a_build_alone_is_told_from_a_run() {
+        assert!(only_builds(&words("--release --no-run -- push")));
+        assert!(!only_builds(&words("--release -- --no-run")));
     }
 }

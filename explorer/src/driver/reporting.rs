@@ -426,14 +426,15 @@ fn limits(tally: &Counts, settings: &Settings, memory_model: &str) -> Vec<Limit>
         }),
         capped.weak_failures.then_some(Limit::WeakFailures {
             most: environment.weak_failures,
+            beyond: 0,
         }),
         // It needs no saying that std's own never does this.
         (capped.try_lock_failures && environment.try_lock_failures > 0).then_some(Limit::TryLockFailures {
             most: environment.try_lock_failures,
         }),
-        // Without the bound, no address is used twice: the documents of unmodified tests say so.
-        (capped.address_reuse && environment.address_reuse > 0).then_some(Limit::AddressReuse {
+        capped.address_reuse.then_some(Limit::AddressReuse {
             most: environment.address_reuse,
+            beyond: 0,
         }),
         capped.stale_reads.then_some(Limit::StaleReads {
             most: environment.stale_reads,

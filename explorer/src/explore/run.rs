@@ -1,6 +1,7 @@
 //! The run of an explorer: settings are checked, the search runs, and its report is completed.
 
 use super::Explorer;
+use super::more_actions::MoreActions;
 use super::more_yields::MoreYields;
 use super::weak_memory::SecondPart;
 use crate::determinism::DefaultExecution;
@@ -76,6 +77,7 @@ impl Explorer {
             None => {
                 let began = Instant::now();
                 let more = MoreYields::of(&self, &program, body, &expected);
+                let actions = MoreActions::of(&self, &program, body);
                 let second = SecondPart::of(&mut self, &program, body);
                 let mut first = self.exploration(&program, body);
                 first.is_followed = second.is_some();
@@ -88,6 +90,7 @@ impl Explorer {
                 if let Some(second) = second {
                     second.run(&mut report, &mut apart.settings, (before, began), test)?;
                 }
+                actions.run(&mut report, &mut apart.settings, (before, began), test)?;
                 report
             }
         };

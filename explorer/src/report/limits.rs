@@ -4,6 +4,8 @@
 //! contain, or that the search left out. A limit is listed only if an execution reached it. This module has the words for
 //! all limits.
 
+#[cfg(feature = "files")]
+use super::more_yields::is_none;
 use super::{Coverage, WeakMemory};
 use intermezzo_engine::serial::{Deserialize, Serialize};
 use std::fmt;
@@ -46,6 +48,9 @@ pub enum Limit {
     WeakFailures {
         /// The bound `weak_failures` of the environment.
         most: u32,
+        /// The number of executions of a search with a higher bound, which did not end; 0 if there was none.
+        #[serde(default, skip_serializing_if = "is_none")]
+        beyond: u64,
     },
     /// A `try_lock` of a free lock that fails, beyond this many in a task.
     TryLockFailures {
@@ -54,8 +59,11 @@ pub enum Limit {
     },
     /// Allocations that get the address of freed memory, beyond this many in a task.
     AddressReuse {
-        /// The bound `address_reuse` of the environment, if that is not 0.
+        /// The bound `address_reuse` of the environment.
         most: u32,
+        /// The number of executions of a search with a higher bound, which did not end; 0 if there was none.
+        #[serde(default, skip_serializing_if = "is_none")]
+        beyond: u64,
     },
     /// Reads of a store to an atomic at one place of a task after a newer one was there, beyond this many.
     StaleReads {
@@ -161,15 +169,15 @@ impl fmt::Display for Limit {
         match self {
             Limit::Timeouts { most } => beyond(*most, "early time-out", "early time-outs"),
             Limit::SpuriousWakeups { most } => beyond(*most, "spurious wake-up", "spurious wake-ups"),
-            Limit::WeakFailures { most } => {
-                beyond(*most, "failure of a weak exchange", "failures of weak exchanges")
-            }
+            Limit::WeakFailures { most: 0, beyond: 1.. } => f.write_str("most failures of weak exchanges"),
+            Limit::WeakFailures { most, .. } => beyond(*most, "failure of a weak exchange", "failures of weak exchanges"),
             Limit::TryLockFailures { most } => beyond(
                 *most,
                 "failure of `try_lock` of a free lock",
                 "failures of `try_lock` of free locks",
             ),
-            Limit::AddressReuse { most } => beyond(*most, "reuse of freed memory", "reuses of freed memory"),
+            Limit::AddressReuse { most: 0, beyond: 1.. } => f.write_str("most reuses of freed memory"),
+            Limit::AddressReuse { most, .. } => beyond(*most, "reuse of freed memory", "reuses of freed memory"),
             Limit::Memory { model } if model == "sc" => f.write_str("weak memory"),
             Limit::Memory { model } if model == "cpp20" => f.write_str("loads that read later stores (load buffering)"),
             Limit::Memory { model } => write!(f, "memory weaker than {model}"),

@@ -45,7 +45,7 @@ macro_rules! options {
 }
 
 options! {
-    AutoOptions of "auto", DEFAULT: stale_reads weak_executions fair_yields;
+    AutoOptions of "auto", DEFAULT: stale_reads weak_executions fair_yields weak_failures address_reuse;
     DepthFirstBounds of "dfs", NONE: delays depth step;
     BestFirstOptions of "best-first", DEFAULT: priority prefixes;
     RankedOptions of "ranked", DEFAULT: variables threads epsilon sets arrays per_place;
@@ -206,7 +206,7 @@ impl StrategyKind {
     pub const VALUES: &str = "`auto`, `dfs`, `random`, `pct(DEPTH)`, `pos`, `surw(one)`, `surw(all)`, `surw(PLACE)`, `places`, \
                               or a `portfolio(..)` of those from `random` on; others: `dfs(delays=N,depth=N,step=N)`, \
                               `pct-all(DEPTH)`, `pctvb(DEPTH,VARIABLES)`, `random-delays(N)`, \
-                              `best-first(PRIORITIES,prefixes=N)`, `auto(stale_reads=N,weak_executions=N,fair_yields=N)`, \
+                              `best-first(PRIORITIES,prefixes=N)`, `auto(stale_reads=N,weak_executions=N,fair_yields=N,weak_failures=N,address_reuse=N)`, \
                               `ranked(variables=N,threads=N,epsilon=P,sets=dynamic,arrays=whole,per_place=N)`, \
                               `maple(window=N,attempts=N,target=IROOT,memo=FILE)`";
 
@@ -295,7 +295,9 @@ fn none(text: &str) -> String {
         "coverage" => "there is no strategy `coverage` any more: give `maple`".into(),
         _ if is_known(&name.to_lowercase()) => format!("`{text}` is not a strategy: give `{lower}`"),
         _ if Reduction::ALL.iter().any(|(known, _)| *known == name) => {
-            format!("`{text}` is a reduction, not a strategy: give `reduction={name}`")
+            format!(
+                "`{text}` is a reduction, not a strategy: give the setting `reduction={name}`, or `--reduction {name}`"
+            )
         }
         _ => {
             let known = StrategyKind::ALL.iter().map(|(known, _)| *known);
@@ -420,7 +422,7 @@ mod tests {
             ("auto(fair_yields=0)", "`0` is too few: give 1 or more"),
             (
                 "dpor",
-                "`dpor` is a reduction, not a strategy: give `reduction=dpor`",
+                "`dpor` is a reduction, not a strategy: give the setting `reduction=dpor`, or `--reduction dpor`",
             ),
             ("coverage", "give `maple`"),
             (

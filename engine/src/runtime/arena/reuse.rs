@@ -16,6 +16,9 @@
 //! Some allocations always get new memory and are not operations: those within an operation of a look-alike, and those
 //! of tasks that unwind or whose closures have returned.
 //!
+//! Without the bound no address is used again. Whether one could have been is noted, so that a pass can say it, and the
+//! search can continue with the bound.
+//!
 //! Blind spots: blocks of 256 KiB or more are not used again. Where the real std allocates while it holds a lock of the
 //! process, another task may wait for that lock. An allocation is shown with the place of the operation before it,
 //! because an allocator does not know its caller.
@@ -46,6 +49,19 @@ pub(in super::super) struct FreedBlocks {
     first_var: u32,
     /// The blocks by their room in bytes, in the order in which they were freed.
     by_room: HashMap<usize, Vec<FreedBlock>>,
+    /// What happens without the bound.
+    sizes: Sizes,
+}
+
+/// The sizes of blocks that an execution without the bound allocates and frees: a bit for each size up to 1 KiB, and the
+/// last one for all larger ones.
+#[derive(Clone, Copy, Default)]
+struct Sizes {
+    /// Blocks of this size were allocated, and more than one was.
+    allocated: u64,
+    repeated: u64,
+    /// A task freed such a block while others ran.
+    freed: u64,
 }
 
 #[derive(Clone, Copy)]
@@ -59,6 +75,23 @@ struct FreedBlock {
 /// Returns the room in bytes of a block that was allocated with this size.
 fn room(size: usize) -> usize {
     size.max(1).next_multiple_of(ALIGN)
+}
+
+impl Sizes {
+    fn bit(room: usize) -> u64 {
+        1 << (room / ALIGN - 1).min(u64::BITS as usize - 1)
+    }
+
+    fn add_allocated(&mut self, room: usize) {
+        let bit = Sizes::bit(room);
+        self.repeated |= self.allocated & bit;
+        self.allocated |= bit;
+    }
+
+    /// Returns `true` if an allocation could have got a freed block in some order of the steps.
+    fn any_reuse(self) -> bool {
+        self.freed & self.repeated != 0
+    }
 }
 
 impl FreedBlocks {
@@ -86,10 +119,17 @@ impl FreedBlocks {
 /// Lets the environment reuse the address of a freed block of this size, if it may. Returns the address; `None` if the
 /// allocation gets new memory.
 pub(super) fn freed_place(size: usize, align: usize) -> Option<usize> {
-    if !REUSES.get() || std::thread::panicking() {
+    let room = room(size);
+    if !REUSES.get() {
+        if let Some(engine) = Engine::current() {
+            engine.with(|rt| rt.note_allocated_size(room));
+        }
         return None;
     }
-    let (engine, room) = (Engine::current()?, room(size));
+    if std::thread::panicking() {
+        return None;
+    }
+    let engine = Engine::current()?;
     let access = engine.with(|rt| rt.allocation(room, align))?;
     // Nothing may unwind out of an allocator.
     engine.keep_from_unwinding(|| {
@@ -111,8 +151,11 @@ pub(super) fn freed_place(size: usize, align: usize) -> Option<usize> {
 /// Notes that a block is freed.
 pub(super) fn note_freed(engine: Engine, start: usize, size: usize, align: usize) {
     let room = room(size);
-    if REUSES.get() && room < LARGE {
-        engine.with(|rt| rt.note_freed(room, FreedBlock { start, align }));
+    if room < LARGE {
+        engine.with(|rt| match REUSES.get() {
+            true => rt.note_freed(room, FreedBlock { start, align }),
+            false => rt.note_freed_size(room),
+        });
     }
 }
 
@@ -121,6 +164,7 @@ impl Runtime {
     pub(in super::super) fn begin_reuse(&mut self) {
         let reuses = self.world.environment.address_reuse > 0;
         REUSES.set(reuses);
+        self.objects.freed.sizes = Sizes::default();
         if reuses {
             let freed = &mut self.objects.freed;
             freed.by_room.clear();
@@ -155,6 +199,24 @@ impl Runtime {
         let key = Key::of(SyncVarOp::DataWrite, freed.var(room));
         self.record.add_write_since(self.tasks.current(), key);
         freed.by_room.entry(room).or_default().push(block);
+    }
+
+    /// Notes that a block with this room is freed, although none is used again.
+    fn note_freed_size(&mut self, room: usize) {
+        if self.tasks.several_live() && !self.end.teardown {
+            let sizes = &mut self.objects.freed.sizes;
+            sizes.freed |= Sizes::bit(room);
+            self.world.capped.address_reuse |= sizes.any_reuse();
+        }
+    }
+
+    /// Notes an allocation with this room, which gets new memory.
+    fn note_allocated_size(&mut self, room: usize) {
+        if room < LARGE && !self.end.teardown {
+            let sizes = &mut self.objects.freed.sizes;
+            sizes.add_allocated(room);
+            self.world.capped.address_reuse |= sizes.any_reuse();
+        }
     }
 
     /// Takes one of the blocks that suit an allocation, by its index among them, and returns its address.

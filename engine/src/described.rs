@@ -66,15 +66,18 @@ pub enum Effect {
     Overwritten,
     /// A wait ended without a notification.
     Spurious,
+    /// An allocation got memory that was freed before.
+    Reused,
 }
 
 impl Effect {
     /// Every effect.
-    pub const ALL: [Effect; 4] = [
+    pub const ALL: [Effect; 5] = [
         Effect::Elided,
         Effect::Stale,
         Effect::Overwritten,
         Effect::Spurious,
+        Effect::Reused,
     ];
 }
 
@@ -85,6 +88,7 @@ impl fmt::Display for Effect {
             Effect::Stale => "stale",
             Effect::Overwritten => "behind a newer store",
             Effect::Spurious => "spuriously",
+            Effect::Reused => "gets freed memory",
         })
     }
 }

@@ -33,6 +33,8 @@ fn aba_is_found_with_memory_that_is_used_again() {
         assert_eq!(before, reuse.is_empty(), "{failed:#}");
         let finding = &failed["findings"][0];
         assert_eq!(finding["message"], "memory is freed twice", "{finding:#}");
+        let mut events = finding["events"].as_array().unwrap().iter();
+        assert!(events.any(|event| event["effect"] == "reused"), "{finding:#}");
         replays(&project, &ran, finding);
     }
 }

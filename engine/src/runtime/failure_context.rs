@@ -4,7 +4,7 @@ use super::naming::{site_name, task_name, var_name};
 use super::{FailureContext, Layout, Runtime, Waiting};
 use crate::described::{Effect, FindingDeed, FindingEvent, NamedPlace, values};
 use crate::memory_model::{ExecutionGraph, StaleOperation};
-use crate::record::{Event, NO_TASK, Status};
+use crate::record::{Event, NO_TASK, Status, VarKind};
 use crate::site::Site;
 use crate::strategy::Operation;
 use intermezzo_sdk::{Deed, EventId, MemoryOrder, SyncVar, SyncVarOp, TaskId};
@@ -29,6 +29,12 @@ impl Runtime {
 
     fn holds_address(&self, var: u32) -> bool {
         (var as usize) < self.objects.vars.count() && self.objects.vars[var].holds_address
+    }
+
+    /// Returns `true` if an event is an allocation that got memory that was freed before.
+    fn reuses_memory(&self, event: &Event) -> bool {
+        let known = (event.var as usize) < self.objects.vars.count();
+        known && self.objects.vars[event.var].kind == VarKind::Heap && event.read > 0
     }
 
     /// Returns the task that holds this lock alone, and the place where it took it.
@@ -149,6 +155,7 @@ impl Runtime {
                     op: event.op.name().into(),
                     effect: match event.op {
                         SyncVarOp::CondvarWake | SyncVarOp::Park if event.read == 1 => Some(Effect::Spurious),
+                        SyncVarOp::DataWrite if self.reuses_memory(event) => Some(Effect::Reused),
                         _ if event.elided => Some(Effect::Elided),
                         _ => stores.and_then(|stores| stores.get(at)?.effect),
                     },

@@ -206,7 +206,8 @@ impl StrategyKind {
     pub const VALUES: &str = "`auto`, `dfs`, `random`, `pct(DEPTH)`, `pos`, `surw(one)`, `surw(all)`, `surw(PLACE)`, `places`, \
                               or a `portfolio(..)` of those from `random` on; others: `dfs(delays=N,depth=N,step=N)`, \
                               `pct-all(DEPTH)`, `pctvb(DEPTH,VARIABLES)`, `random-delays(N)`, \
-                              `best-first(PRIORITIES,prefixes=N)`, `auto(stale_reads=N,weak_executions=N,fair_yields=N,weak_failures=N,address_reuse=N)`, \
+                              `best-first(PRIORITIES,prefixes=N)`, \
+                              `auto(stale_reads=N,weak_executions=N,fair_yields=N,weak_failures=N,address_reuse=N)`, \
                               `ranked(variables=N,threads=N,epsilon=P,sets=dynamic,arrays=whole,per_place=N)`, \
                               `maple(window=N,attempts=N,target=IROOT,memo=FILE)`";
 

@@ -136,7 +136,7 @@ pub(super) fn freed_place(size: usize, align: usize) -> Option<usize> {
         engine.enter(access);
         let suitable = engine.with(|rt| rt.objects.freed.suitable(room, align).count());
         let taken = engine.choose(ChoiceKind::Value, 1 + suitable as u32);
-        engine.commit(access, 0, 0);
+        engine.commit(access, u64::from(taken), 0);
         let which = taken.checked_sub(1)?;
         // No other event shows the choice.
         engine.commit(

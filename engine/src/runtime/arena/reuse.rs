@@ -49,7 +49,7 @@ pub(in super::super) struct FreedBlocks {
     first_var: u32,
     /// The blocks by their room in bytes, in the order in which they were freed.
     by_room: HashMap<usize, Vec<FreedBlock>>,
-    /// What happens without the bound.
+    /// The sizes that are freed and allocated without the bound.
     sizes: Sizes,
 }
 

@@ -6,6 +6,7 @@ use intermezzo::sync::atomic::{AtomicU32, AtomicUsize, fence};
 use intermezzo::sync::mpsc::{channel, sync_channel};
 use intermezzo::sync::{Arc, Barrier, Condvar, LazyLock, Mutex, Once, OnceLock, RwLock};
 use intermezzo::{Coverage, Environment, Explorer, Report, Verdict, hint, thread};
+use std::time::Duration;
 
 fn explored(test: impl Fn() + Send + Sync + 'static) -> Report {
     let environment = Environment {
@@ -91,6 +92,70 @@ fn channels_order() {
         });
         until(&queue);
         read(&message);
+        task.join().unwrap();
+    });
+}
+
+/// A receiver orders by making room, by waiting for a message, and by its end.
+#[test]
+fn receivers_order() {
+    never_stale("room for a message", |message| {
+        let (sender, receiver) = sync_channel(1);
+        sender.send(()).unwrap();
+        let received = Arc::clone(&message);
+        let task = thread::spawn(move || {
+            received.store(7, Relaxed);
+            receiver.iter().count()
+        });
+        sender.send(()).unwrap();
+        read(&message);
+        drop(sender);
+        task.join().unwrap();
+    });
+    for limit in [None, Some(Duration::from_millis(1))] {
+        never_stale("a rendezvous", move |message| {
+            let (sender, receiver) = sync_channel(0);
+            let received = Arc::clone(&message);
+            let task = thread::spawn(move || {
+                received.store(7, Relaxed);
+                match limit {
+                    None => receiver.recv().is_ok(),
+                    Some(limit) => receiver.recv_timeout(limit).is_ok(),
+                }
+            });
+            if sender.try_send(()).is_ok() {
+                read(&message);
+            }
+            drop(sender);
+            task.join().unwrap();
+        });
+    }
+    never_stale("a closed channel", |message| {
+        let (sender, receiver) = channel();
+        let received = Arc::clone(&message);
+        let task = thread::spawn(move || {
+            received.store(7, Relaxed);
+            drop(receiver);
+        });
+        if sender.send(()).is_err() {
+            read(&message);
+        }
+        task.join().unwrap();
+    });
+    // A receiver that does not wait is not noticed.
+    stale("a rendezvous that fails", |message| {
+        let (sender, receiver) = sync_channel(0);
+        let (received, begun) = (Arc::clone(&message), Arc::new(AtomicU32::new(0)));
+        let is_begun = Arc::clone(&begun);
+        let task = thread::spawn(move || {
+            received.store(7, Relaxed);
+            is_begun.store(1, Relaxed);
+            receiver.iter().count()
+        });
+        if sender.try_send(()).is_err() && begun.load(Relaxed) == 1 {
+            read(&message);
+        }
+        drop(sender);
         task.join().unwrap();
     });
 }

@@ -174,7 +174,8 @@ struct Var<K> {
     given: K,
     /// An atomic: the store whose task knew, at that moment, exactly what is given; if there is one.
     giver: Option<EventId>,
-    /// A lock: the knowledge of its shared holders at their release. A channel: that of the receiver when it left.
+    /// A lock: the knowledge of its shared holders at their release. A channel: that of the receiver when it left, or
+    /// waited at a rendezvous.
     shared: K,
     /// Messages of a channel, rounds of a barrier, and under a memory model the stores to an atomic.
     numbered: Numbered<K>,
@@ -267,8 +268,10 @@ impl<K: Knowledge> Synchronisation<K> {
             SharedRelease => var.shared.join(known),
             ChannelSend => send(known, var, access),
             ChannelReceive => match (access.read, var.numbered.find(access.read)) {
-                // No sender is left. With another value, the receiver only says that it waits.
+                // No sender is left.
                 (0, _) if access.written == 0 => known.join(&var.given),
+                // The receiver of a rendezvous begins to wait: from now on `send` need not wait for it.
+                (0, _) => var.shared.join(known),
                 (_, Some(at)) => {
                     let message = &mut var.numbered.entries[at];
                     known.join(&message.given);
@@ -589,10 +592,12 @@ fn send<K: Knowledge>(known: &mut K, var: &mut Var<K>, access: &SyncVarAccess) {
     match (access.read, access.written) {
         // No receiver is left.
         (0, 0) => known.join(&var.shared),
-        // A receipt has made room for the message, or answers at a rendezvous.
         (received, number) => {
-            if let Some(message) = var.numbered.get(received) {
-                known.join(&message.answer);
+            match var.numbered.get(received) {
+                // A receipt has made room for the message, or answers at a rendezvous.
+                Some(message) => known.join(&message.answer),
+                // At a rendezvous, the receiver may wait for the message.
+                None => known.join(&var.shared),
             }
             if number > 0 {
                 var.numbered.entry(number).given.join(known);

@@ -64,7 +64,7 @@ pub enum Effect {
     Stale,
     /// Its store comes before a newer one that was performed earlier, under a memory model.
     Overwritten,
-    /// A wait ended without a notification.
+    /// A wait ended without a notification, or a weak exchange failed although the value was the expected one.
     Spurious,
     /// An allocation got memory that was freed before.
     Reused,

@@ -35,6 +35,7 @@ pub struct SchedulePoint {
 /// | operation | `read` | `written` |
 /// |---|---|---|
 /// | atomics | the value read, as bits | the value written, as bits |
+/// | `AtomicRmwFailed` | the value read, as bits | 1 if a weak exchange failed although the value was the expected one |
 /// | `TaskFork`, `TaskJoin` | the other task's number | |
 /// | `TaskCheck`, `OnceCheck`, `PoisonCheck` | 1 if the task has ended, the initialisation is complete, or the lock is poisoned | |
 /// | `OnceEnd` | | 1 if it is complete, 0 if it panicked |

@@ -29,12 +29,15 @@ fn a_weak_exchange_fails_by_default() {
     assert_eq!(failed["environment"]["weak_failures"], 1, "{failed:#}");
     // The executions of the search before.
     assert!(failed["executions_before"].as_u64().unwrap() > 1, "{failed:#}");
+    let mut events = failed["findings"][0]["events"].as_array().unwrap().iter();
+    assert!(events.any(|event| event["effect"] == "spurious"), "{failed:#}");
     let note = "without `weak_failures=1` no error was found: ";
     assert!(failed["notes"].to_string().contains(note), "{failed:#}");
     replays(&project, &ran, &failed["findings"][0]);
     for passed in [
         "a_failure_is_followed_by_another_attempt",
         "there_are_many_failures",
+        "there_is_one_task",
         "nothing_is_weak",
     ] {
         let passed = report(&all, &format!("acting::{passed}"));
@@ -48,6 +51,10 @@ fn a_weak_exchange_fails_by_default() {
     assert_eq!(
         limit("acting::a_failure_is_followed_by_another_attempt"),
         Some(json!({"kind": "weak_failures", "most": 1}))
+    );
+    assert_eq!(
+        limit("acting::there_is_one_task"),
+        Some(json!({"kind": "weak_failures", "most": 0}))
     );
     let many = limit("acting::there_are_many_failures").unwrap();
     assert_eq!(many["most"], 0, "{many:#}");

@@ -155,6 +155,7 @@ impl Runtime {
                     op: event.op.name().into(),
                     effect: match event.op {
                         SyncVarOp::CondvarWake | SyncVarOp::Park if event.read == 1 => Some(Effect::Spurious),
+                        SyncVarOp::AtomicRmwFailed if event.written == 1 => Some(Effect::Spurious),
                         SyncVarOp::DataWrite if self.reuses_memory(event) => Some(Effect::Reused),
                         _ if event.elided => Some(Effect::Elided),
                         _ => stores.and_then(|stores| stores.get(at)?.effect),

@@ -3,9 +3,13 @@
 //! In such a test, weak compare-exchanges do not fail without a reason, and no allocation gets the address of freed memory. With
 //! these actions, there are many more executions, and few bugs need them. Those that do are hard to find in another way:
 //! code that takes a failure for a changed value, and pointers that are equal although they point to something else (ABA).
-//! So searches with these actions follow, one after the other, if the test has passed and an execution could have had the action.
-//! Each has what the searches before it have left of the limits, and is short: it runs as many executions as the first search, or
-//! [`EXECUTIONS_ALWAYS`] if that is more, and takes as long as all searches before it, or [`TIME_ALWAYS`].
+//! So searches with these actions follow, one after the other, if the test has passed, created a task, and had an execution
+//! in which the action was possible. Each has what the searches before it have left of the limits, and is short: it runs as
+//! many executions as the first search, or [`EXECUTIONS_ALWAYS`] if that is more, and takes as long as all searches before
+//! it, or [`TIME_ALWAYS`].
+//!
+//! A test of one task is left out: such tests say what data structures do when nothing else happens, and often take the success
+//! of a weak exchange for granted.
 //!
 //! **Misses.** Both actions in one execution, these actions under a memory model, and time-outs that come early: a test's limit
 //! of time is usually one that a real machine keeps.

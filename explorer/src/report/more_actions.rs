@@ -32,9 +32,9 @@ impl Action {
 }
 
 impl Report {
-    /// Returns `true` if the search left out this action, and an execution could have had it.
+    /// Returns `true` if the search left out this action, and an execution with several tasks could have had it.
     pub(crate) fn leaves_out(&self, action: Action) -> bool {
-        self.limits.iter().any(|limit| action.is_of(limit))
+        self.limits.iter().any(|limit| action.is_of(limit)) && !self.limits.contains(&Limit::OneTask)
     }
 
     /// Adds the report of a search with this action, whose bound is `setting`. If that found an error, it replaces this one,

@@ -54,6 +54,13 @@ fn there_are_many_failures() {
 }
 
 #[test]
+fn there_is_one_task() {
+    let taken = AtomicBool::new(false);
+    let took = taken.compare_exchange_weak(false, true, SeqCst, SeqCst);
+    assert!(took.is_ok());
+}
+
+#[test]
 fn nothing_is_weak() {
     let count = Arc::new(AtomicUsize::new(0));
     let other = count.clone();

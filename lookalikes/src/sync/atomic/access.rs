@@ -129,7 +129,7 @@ pub(super) mod by_model {
                 order: failure,
                 ..failed
             };
-            engine.commit_by_model(failed, before.bits(), 0);
+            engine.commit_by_model(failed, before.bits(), u64::from(fails));
             return Err(before);
         }
         write(engine, kind, value, new);

@@ -385,7 +385,7 @@ impl<T: Primitive, I: Identity> Atomic<T, I> {
                 ..access
             };
             engine.note_order(failed.order);
-            engine.commit(failed, before.bits(), 0);
+            engine.commit(failed, before.bits(), u64::from(before == current));
             if Self::MAY_BE_UNMODIFIED {
                 engine.changed_nothing(failed, before.bits());
             }

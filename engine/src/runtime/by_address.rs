@@ -205,8 +205,11 @@ impl ByAddressTable {
     #[cfg(feature = "unmodified")]
     #[allow(dead_code, reason = "for systems with an arena")]
     pub(super) fn use_again(&mut self, memory: std::ops::Range<usize>, epoch: u64) {
-        self.freed.retain(|address| !memory.contains(address));
-        for address in memory.step_by(4) {
+        let first = self.freed.partition_point(|&address| address < memory.start);
+        let last = self.freed.partition_point(|&address| address < memory.end);
+        // The addresses of counts are among them.
+        let gone: Vec<usize> = self.freed.drain(first..last).collect();
+        for address in gone {
             self.forget(Key::of_count(address), epoch);
         }
     }

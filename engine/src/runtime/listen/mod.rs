@@ -1,6 +1,5 @@
 //! Publishing of events to monitors. None of this runs when there are no listeners.
 
-mod filled;
 mod held;
 mod log;
 mod memory;

@@ -1,5 +1,7 @@
 //! The current execution in the terms of monitors.
 
+#[cfg(feature = "unmodified")]
+use super::memory::GRANULE;
 use super::repeated::Repeated;
 use super::sets::Sets;
 use super::sites::SiteNumbers;
@@ -154,10 +156,8 @@ impl Record {
     /// Begins the next execution. Source places keep their numbers.
     pub(super) fn clear(&mut self) {
         self.executions += 1;
-        if !self.pieces.is_empty() {
-            self.pieces.clear();
-            self.granules.clear();
-        }
+        self.pieces.clear();
+        self.granules.clear();
         self.memories.used = 0;
         self.atomics.clear();
         self.raw.clear();
@@ -210,7 +210,6 @@ impl Record {
             in_execution: self.execution(),
             location,
         };
-        let mut ordinal = 0;
         match memory {
             Memory::Var(var) => return self.new_var_location(var, user),
             Memory::Block(block) => *entry(&mut self.blocks, block) = numbered,
@@ -219,17 +218,36 @@ impl Record {
                     return known;
                 }
                 self.pieces.insert(start, location);
-                let count = self.granules.entry(user).or_default();
-                *count += 1;
-                ordinal = *count;
+                self.add_unnamed(memory, user);
+                return location;
             }
         }
         self.memories.add(Named {
             memory,
             user,
-            ordinal,
+            ordinal: 0,
         });
         location
+    }
+
+    /// Adds a location for memory that begins at this address, and that this task accessed first. Its pieces may have
+    /// locations of their own.
+    pub(super) fn new_part(&mut self, begin: usize, user: u32) -> Location {
+        let location = Location(self.memories.used as u32);
+        self.add_unnamed(Memory::Granule(begin), user);
+        location
+    }
+
+    /// Adds a location without a name of its own.
+    fn add_unnamed(&mut self, memory: Memory, user: u32) {
+        let count = self.granules.entry(user).or_default();
+        *count += 1;
+        let ordinal = *count;
+        self.memories.add(Named {
+            memory,
+            user,
+            ordinal,
+        });
     }
 
     /// Returns the location of a cell or an atomic that this task accesses.
@@ -371,8 +389,12 @@ impl Record {
     #[cfg(feature = "unmodified")]
     pub(super) fn forget(&mut self, memory: std::ops::Range<usize>) {
         self.settle_atomics();
-        for start in memory.clone().step_by(super::memory::GRANULE) {
-            self.pieces.remove(&start);
+        if self.pieces.len() < memory.len() / GRANULE {
+            self.pieces.retain(|start, _| !memory.contains(start));
+        } else {
+            for start in memory.clone().step_by(GRANULE) {
+                self.pieces.remove(&start);
+            }
         }
         while let Some((&start, &there)) = self.places.range(..memory.end).next_back()
             && start + self.vars[there as usize].size > memory.start

@@ -42,9 +42,6 @@ fn seen(address: usize, size: usize, does: Does, frame: Frame) {
     }
 }
 
-/// The number of bytes of a freed block that are published as written.
-const FREED_MAX: usize = 4 << 10;
-
 /// Publishes a write by the allocator for the test: a block is about to be freed or moved (`Does::Free`), or was just
 /// filled (`Does::Write`).
 #[cold]
@@ -66,7 +63,7 @@ pub(in super::super) fn allocator_writes(address: usize, size: usize, does: Does
             rt.note_filled(address..address + size, site);
             return None;
         }
-        rt.point_or_tell(address, size.min(FREED_MAX), does, site)
+        rt.point_or_tell(address, size, does, site)
     });
     if let Some(access) = point {
         engine.keep_from_unwinding(|| engine.access_at_point(access));

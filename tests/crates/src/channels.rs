@@ -165,6 +165,10 @@ mod oneshot {
 
 mod async_oneshot {
     use super::*;
+    use std::pin::Pin;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+    use std::task::{Context, Poll, Wake, Waker};
 
     #[test]
     fn a_message_arrives() {
@@ -189,6 +193,45 @@ mod async_oneshot {
         both(
             move || _ = sender.send(Box::new(1)).is_ok(),
             move || drop(receiver),
+        );
+    }
+
+    #[test]
+    fn a_receiver_is_polled_again() {
+        let (mut sender, mut receiver) = ::async_oneshot::oneshot();
+        let (sent, received) = both(
+            move || sender.send(1).is_ok(),
+            || {
+                let mut nothing = Context::from_waker(Waker::noop());
+                match Pin::new(&mut receiver).poll(&mut nothing) {
+                    Poll::Ready(received) => received.ok(),
+                    Poll::Pending => block_on(receiver).ok(),
+                }
+            },
+        );
+        assert_eq!((sent, received), (true, Some(1)));
+    }
+
+    /// Counts how often it is woken.
+    #[derive(Default)]
+    struct Counter(AtomicUsize);
+
+    impl Wake for Counter {
+        fn wake(self: Arc<Counter>) {
+            self.0.fetch_add(1, SeqCst);
+        }
+    }
+
+    #[test]
+    fn a_receiver_gets_another_waker() {
+        let (mut sender, mut receiver) = ::async_oneshot::oneshot();
+        let mut poll = || {
+            let waker = Waker::from(Arc::new(Counter::default()));
+            Pin::new(&mut receiver).poll(&mut Context::from_waker(&waker))
+        };
+        both(
+            move || sender.send(1).is_ok(),
+            || _ = poll().is_pending() && poll().is_pending(),
         );
     }
 }

@@ -104,6 +104,119 @@ mod racy_blocks {
             |values| assert_eq!(unsafe { *values.add(1) }, 0),
         );
     }
+    /// A block of several chunks of 4 KiB, which do not begin where it begins.
+    const SIZE: usize = 20_001;
+    const PLACES: [usize; 6] = [0, 1, 4095, 4096, 10_000, SIZE - 1];
+    #[test]
+    fn a_fill_of_a_block() {
+        published(
+            || keep(vec![1u8; SIZE].leak().as_mut_ptr()),
+            |bytes| PLACES.iter().for_each(|&at| assert_eq!(unsafe { *bytes.add(at) }, 1)),
+        );
+    }
+    #[test]
+    fn a_fill_of_the_last_byte() {
+        published(
+            || keep(vec![1u8; SIZE].leak().as_mut_ptr()),
+            |bytes| unsafe { *bytes.add(SIZE - 1) = 2 },
+        );
+    }
+    #[test]
+    fn a_fill_of_the_middle() {
+        published(
+            || keep(vec![1u8; SIZE].leak().as_mut_ptr()),
+            |bytes| assert_eq!(unsafe { *bytes.add(SIZE / 2) }, 1),
+        );
+    }
+    #[test]
+    fn a_copy_of_a_block() {
+        published(
+            || keep(vec![1u8; SIZE].leak().as_mut_ptr()),
+            |bytes| drop(unsafe { std::slice::from_raw_parts(bytes, SIZE) }.to_vec()),
+        );
+    }
+    #[test]
+    fn a_fill_after_an_access_in_the_middle() {
+        published(
+            || {
+                let mut bytes = vec![0u8; SIZE];
+                bytes[SIZE / 2] = 1;
+                bytes.fill(2);
+                keep(bytes.leak().as_mut_ptr())
+            },
+            |bytes| assert_eq!(unsafe { *bytes.add(SIZE - 1) }, 2),
+        );
+    }
+    #[test]
+    fn a_fill_of_memory_with_an_atomic() {
+        published(
+            || keep(vec![1usize; 3000].leak().as_mut_ptr()),
+            |words| _ = unsafe { AtomicUsize::from_ptr(words.add(1777)) }.fetch_add(1, SeqCst),
+        );
+    }
+    #[test]
+    fn fills_of_overlapping_halves() {
+        let mut bytes = vec![0u8; SIZE];
+        let begin = AtomicPtr::new(bytes.as_mut_ptr());
+        let fill = |from: usize| {
+            let half = unsafe { begin.load(Relaxed).add(from) };
+            unsafe { std::slice::from_raw_parts_mut(half, SIZE / 2 + 1) }.fill(1);
+        };
+        thread::scope(|scope| {
+            scope.spawn(|| fill(0));
+            scope.spawn(|| fill(SIZE / 2));
+        });
+    }
+    /// The second task is ordered after the first, but the third is not.
+    #[test]
+    fn a_fill_beside_ordered_fills() {
+        use std::sync::atomic::AtomicBool;
+        let (mut bytes, is_there) = (vec![0u8; SIZE], AtomicBool::new(false));
+        let begin = AtomicPtr::new(bytes.as_mut_ptr());
+        let all = || unsafe { std::slice::from_raw_parts_mut(begin.load(Relaxed), SIZE) };
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                all().fill(1);
+                is_there.store(true, Release);
+            });
+            scope.spawn(|| {
+                if is_there.load(Acquire) {
+                    all().fill(2);
+                }
+            });
+            scope.spawn(|| {
+                if is_there.load(Relaxed) {
+                    std::hint::black_box(unsafe { *begin.load(Relaxed).add(SIZE - 1) });
+                }
+            });
+        });
+    }
+    /// Frees a block while another thread may read its byte there.
+    fn freed_beside_a_read(at: usize) {
+        let bytes = AtomicPtr::new(Box::into_raw(vec![1u8; SIZE].into_boxed_slice()).cast::<u8>());
+        thread::scope(|scope| {
+            scope.spawn(|| std::hint::black_box(unsafe { *bytes.load(Relaxed).add(at) }));
+            drop(unsafe { Vec::from_raw_parts(bytes.load(Relaxed), SIZE, SIZE) });
+        });
+    }
+    #[test]
+    fn the_middle_is_freed_during_a_read() {
+        freed_beside_a_read(SIZE / 2);
+    }
+    #[test]
+    fn the_last_byte_is_freed_during_a_read() {
+        freed_beside_a_read(SIZE - 1);
+    }
+    #[test]
+    fn the_rest_is_given_back_during_a_read() {
+        let mut bytes = vec![1u8; SIZE];
+        let begin = AtomicPtr::new(bytes.as_mut_ptr());
+        thread::scope(|scope| {
+            scope.spawn(|| std::hint::black_box(unsafe { *begin.load(Relaxed).add(SIZE / 2) }));
+            bytes.truncate(100);
+            bytes.shrink_to_fit();
+        });
+    }
     #[test]
     fn zeros_that_grow_in_place() {
         published(
@@ -192,6 +305,73 @@ mod fine_blocks {
             scope.spawn(|| *there.lock().unwrap() = Some(HashMap::from([(1, 2), (3, 4)])));
             let map = there.lock().unwrap().take();
             assert!(map.is_none_or(|map| map[&3] == 4));
+        });
+    }
+    const SIZE: usize = 20_001;
+    #[test]
+    fn a_fill_of_a_block() {
+        published(
+            || vec![1u8; SIZE],
+            |bytes| {
+                assert_eq!(unsafe { *bytes.add(SIZE - 1) }, 1);
+                drop(unsafe { std::slice::from_raw_parts(bytes, SIZE) }.to_vec());
+                unsafe { *bytes.add(SIZE / 2) = 3 };
+            },
+        );
+    }
+    #[test]
+    fn a_fill_of_memory_with_atomics() {
+        published(
+            || vec![1usize; 3000],
+            |words| {
+                for at in [1777, 1778, 2999] {
+                    unsafe { AtomicUsize::from_ptr(words.add(at)) }.fetch_add(1, Relaxed);
+                }
+            },
+        );
+    }
+    #[test]
+    fn fills_of_halves() {
+        let mut bytes = vec![0u8; SIZE];
+        let (first, second) = bytes.split_at_mut(SIZE / 2);
+        thread::scope(|scope| {
+            scope.spawn(|| first.fill(1));
+            scope.spawn(|| second.fill(2));
+        });
+        assert_eq!(bytes[SIZE / 2 - 1..=SIZE / 2], [1, 2]);
+    }
+    #[test]
+    fn fills_under_a_lock() {
+        let bytes = Mutex::new(vec![0u8; SIZE]);
+        thread::scope(|scope| {
+            for number in 1..3 {
+                let bytes = &bytes;
+                scope.spawn(move || {
+                    let mut bytes = bytes.lock().unwrap();
+                    bytes.fill(number);
+                    bytes[SIZE / 2] = 3;
+                    let other = bytes.clone();
+                    bytes.copy_from_slice(&other);
+                    bytes.copy_within(0..5000, 10_000);
+                });
+            }
+        });
+    }
+    /// Each block is freed by the thread that has not allocated it, and another one grows or shrinks.
+    #[test]
+    fn blocks_that_others_free() {
+        let (first, second) = (Mutex::new(None), Mutex::new(None));
+        let exchange = |own: &Mutex<Option<Vec<u8>>>, other: &Mutex<Option<Vec<u8>>>, size: usize| {
+            *own.lock().unwrap() = Some(vec![1; SIZE]);
+            if let Some(mut bytes) = other.lock().unwrap().take() {
+                bytes.resize(size, 2);
+                bytes.shrink_to_fit();
+                assert_eq!(bytes[size - 1], if size > SIZE { 2 } else { 1 });
+            }
+        };
+        thread::scope(|scope| {
+            scope.spawn(|| exchange(&first, &second, 2 * SIZE));
+            scope.spawn(|| exchange(&second, &first, SIZE / 2));
         });
     }
     /// None of it but one page is used, so neither the test nor its executions take much memory.

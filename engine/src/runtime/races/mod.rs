@@ -20,8 +20,8 @@
 //!   everything is ordered anyway, and they are not recorded.
 //!
 //! Blind spots: code that was compiled without the pass, such as std's own that is not generic, C, and inline assembly;
-//! the end of a block beyond its first 4 KiB; code without valid frame pointers, if the debug information shows only
-//! functions of std.
+//! the orders of a free and of accesses to the block beyond its first 4 KiB, which race but are not explored; code
+//! without valid frame pointers, if the debug information shows only functions of std.
 
 #[cfg(all(
     feature = "unmodified",

@@ -304,3 +304,94 @@ impl Chunk {
         )
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::list::tests::write;
+    use super::*;
+    use rand::{RngExt, SeedableRng};
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
+    #[test]
+    fn pieces_that_are_accessed_alike_share_lists() {
+        let (mut steps, mut chunk) = (Steps::default(), Chunk::new());
+        chunk.begin(CHUNK, &List::new(), &mut steps);
+        for after in 1..4 {
+            for piece in (CHUNK..2 * CHUNK).step_by(GRANULE) {
+                for byte in 0..GRANULE {
+                    let access = write(0, after, 1 << byte);
+                    assert_eq!(chunk.keep(piece, &access, &mut steps), Kept::Held);
+                }
+            }
+        }
+        assert!((CHUNK..2 * CHUNK).all(|piece| chunk.list(piece)[..] == [write(0, 3, 0xff)]));
+        assert!(chunk.lists.len() <= FEW);
+    }
+
+    /// A list for each piece is the model.
+    #[test]
+    fn a_chunk_has_a_list_for_each_piece() {
+        let mut steps = Steps::default();
+        let mut chunk = Chunk::new();
+        for seed in 0..40 {
+            let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+            let mut first = List::new();
+            if seed % 2 == 0 {
+                first.push(write(0, 0, 0xff));
+            }
+            chunk.begin(CHUNK * 5, &first, &mut steps);
+            let mut model = vec![first; PIECES];
+            let mut published = vec![false; PIECES];
+            let many = [PIECES, 60][random.random_range(0..2)];
+            for after in 1..4000 {
+                let (from, length) = (random.random_range(0..many), random.random_range(1..40));
+                let after = after / [1, 100][random.random_range(0..2)];
+                let access = write(
+                    random.random_range(0..20) / 19,
+                    after,
+                    [0xff, 1, 2][random.random_range(0..3)],
+                );
+                let access = Held {
+                    is_write: random.random(),
+                    ..access
+                };
+                for at in from..many.min(from + length) {
+                    let piece = CHUNK * 5 + at * GRANULE;
+                    let mut list = model[at].clone();
+                    let is_alone = list.iter().all(|known| known.task == access.task);
+                    let is_new = add(&mut list, &access);
+                    let expected = match (published[at], is_alone && list.len() <= HELD_MAX) {
+                        (true, _) if is_new => Kept::New,
+                        (true, _) | (_, true) => Kept::Held,
+                        _ => Kept::NeedsOthers,
+                    };
+                    if expected != Kept::NeedsOthers {
+                        if list.len() > HELD_MAX {
+                            list.remove(0);
+                        }
+                        model[at] = list;
+                    }
+                    assert_eq!(chunk.keep(piece, &access, &mut steps), expected, "seed {seed}");
+                    if expected == Kept::NeedsOthers {
+                        published[at] = true;
+                        chunk.set_flags(piece, PUBLISHED);
+                    }
+                }
+                if random.random_range(0..50) == 0 {
+                    let pieces = CHUNK * 5 + from * GRANULE..CHUNK * 5 + PIECES.min(from + length) * GRANULE;
+                    for at in from..PIECES.min(from + length) {
+                        model[at].clear();
+                        published[at] = false;
+                    }
+                    chunk.forget(pieces);
+                }
+            }
+            for (at, list) in model.iter().enumerate() {
+                let piece = CHUNK * 5 + at * GRANULE;
+                assert_eq!(chunk.list(piece), list, "seed {seed}");
+                assert_eq!(chunk.flags(piece) == PUBLISHED, published[at]);
+            }
+            assert!(chunk.lists.len() <= 4 * PIECES);
+        }
+    }
+}

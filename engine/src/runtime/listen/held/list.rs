@@ -46,7 +46,10 @@ pub(super) type List = SmallVec<[Held; 4]>;
 /// Adds an access to a list. Returns `false` if all of it is there already, since the same event.
 pub(super) fn add(list: &mut List, access: &Held) -> bool {
     let is_same = |known: &Held| known.after == access.after && known.is_like(access);
-    if list.iter().any(|known| is_same(known) && access.bytes & !known.bytes == 0) {
+    if list
+        .iter()
+        .any(|known| is_same(known) && access.bytes & !known.bytes == 0)
+    {
         return false;
     }
     list.retain(|known| {

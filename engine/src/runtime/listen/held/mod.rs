@@ -37,6 +37,9 @@ const RECENT: usize = 64;
 /// The number of chunks that stay allocated for the next execution.
 const CHUNKS_KEPT: usize = 4 << 10;
 
+/// The number of bytes of a freed block that a step accesses, each piece of which is a variable.
+const FREED_MAX: usize = 4 << 10;
+
 /// All bytes of a piece.
 const ALL: u8 = u8::MAX;
 
@@ -185,7 +188,11 @@ impl Engine {
     /// Waits for permission to make an access that is a schedule point.
     #[cold]
     pub(in super::super) fn access_at_point(self, access: DataAccess) {
-        self.take_step(&access);
+        let mut step = access;
+        if access.does == Does::Free {
+            step.size = step.size.min(FREED_MAX);
+        }
+        self.take_step(&step);
         self.with(|rt| {
             if rt.hears_of_memory() {
                 rt.tell_or_hold(&access);

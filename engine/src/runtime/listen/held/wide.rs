@@ -136,3 +136,77 @@ pub(super) fn whole_chunks(memory: &Range<usize>) -> Range<usize> {
     let begin = memory.start.saturating_add(CHUNK - 1) & !(CHUNK - 1);
     begin..memory.end & !(CHUNK - 1)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::list::tests::write;
+    use super::*;
+    use rand::{RngExt, SeedableRng};
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
+    /// Accesses memory as a whole, as the engine does.
+    fn access(wide: &mut Wide, memory: Range<usize>, access: &Held) {
+        for begin in wide.parts_of(memory.clone()) {
+            assert_eq!(wide.keep(begin, access), Kept::Held);
+        }
+        wide.fill(memory, access);
+    }
+
+    #[test]
+    fn the_parts_of_a_block_are_few() {
+        let mut wide = Wide::default();
+        for chunk in 0..1000 {
+            access(&mut wide, chunk * CHUNK..(chunk + 1) * CHUNK, &write(0, 1, 0xff));
+        }
+        assert_eq!(wide.0.len(), 1);
+        access(&mut wide, CHUNK * 10..CHUNK * 20, &write(0, 2, 0xff));
+        assert_eq!(wide.0.len(), 3);
+        // Offsets have 32 bits.
+        access(&mut wide, 0..5 * PART_MAX, &write(0, 3, 0xff));
+        assert_eq!(wide.0.len(), 3 + 5);
+    }
+
+    #[test]
+    fn a_second_task_needs_the_accesses_of_the_first() {
+        let mut wide = Wide::default();
+        access(&mut wide, 0..CHUNK * 4, &write(0, 1, 0xff));
+        assert_eq!(wide.parts_of(CHUNK..CHUNK * 2), [CHUNK]);
+        assert_eq!(wide.keep(CHUNK, &write(1, 1, 0xff)), Kept::NeedsOthers);
+        wide.set_location(CHUNK, Location(7));
+        assert_eq!(wide.keep(CHUNK, &write(1, 1, 0xff)), Kept::New);
+        assert_eq!(wide.keep(CHUNK, &write(1, 1, 0xff)), Kept::Held);
+        assert_eq!(wide.get(0).location, None);
+        assert_eq!(wide.get(CHUNK).location, Some((Location(7), CHUNK)));
+        assert_eq!(wide.list_at(CHUNK).map(|list| list.len()), Some(2));
+        assert_eq!(wide.list_at(CHUNK * 2).map(|list| list.len()), Some(1));
+    }
+
+    /// A list for each chunk is the model.
+    #[test]
+    fn each_chunk_has_the_list_of_its_part() {
+        for seed in 0..100 {
+            let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
+            let mut wide = Wide::default();
+            let mut model = vec![List::new(); 40];
+            for after in 1..60 {
+                let from = random.random_range(0..40);
+                let to = random.random_range(from..40) + 1;
+                let memory = from * CHUNK..to * CHUNK;
+                if random.random_range(0..6) == 0 {
+                    wide.forget(memory);
+                    model[from..to].iter_mut().for_each(|list| list.clear());
+                    continue;
+                }
+                let held = write(0, after / 3, 0xff);
+                access(&mut wide, memory, &held);
+                for list in &mut model[from..to] {
+                    add(list, &held);
+                }
+            }
+            for (chunk, list) in model.iter().enumerate() {
+                let known = wide.list_at(chunk * CHUNK + 8);
+                assert_eq!(known.unwrap_or(&List::new()), list, "seed {seed}");
+            }
+        }
+    }
+}

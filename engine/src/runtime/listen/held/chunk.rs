@@ -333,7 +333,7 @@ mod tests {
     fn a_chunk_has_a_list_for_each_piece() {
         let mut steps = Steps::default();
         let mut chunk = Chunk::new();
-        for seed in 0..40 {
+        for seed in 0..10 {
             let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
             let mut first = List::new();
             if seed % 2 == 0 {

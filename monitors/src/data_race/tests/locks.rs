@@ -119,20 +119,39 @@ fn who_learns_that_the_others_have_left_knows_what_they_knew() {
             scene.values(scene.b, ChannelReceive, channel, received, 0);
         });
     }
-    // The receiver, and a sender that is refused; or not.
-    for (sent, races) in [(0, false), (1, true)] {
-        check(races, |scene| {
-            let channel = scene.var("channel");
-            scene.values(scene.a, ChannelClose, channel, 0, 1);
-            scene.values(scene.b, ChannelSend, channel, 0, sent);
-        });
-    }
+    // The receiver, and a sender that is refused.
+    check(false, |scene| {
+        let channel = scene.var("channel");
+        scene.values(scene.a, ChannelClose, channel, 0, 1);
+        scene.values(scene.b, ChannelSend, channel, 0, 0);
+    });
     // Waiting is not learning it.
     for (op, written) in [(ChannelTryFailed, 0), (ChannelReceive, 1)] {
         check(true, |scene| {
             let channel = scene.var("channel");
             scene.values(scene.a, ChannelClose, channel, 0, 0);
             scene.values(scene.b, op, channel, 0, written);
+        });
+    }
+}
+
+/// The receiver of a rendezvous waits, and another task hands it a message, or finds no receiver that waits.
+#[test]
+fn a_message_that_is_handed_to_a_waiting_receiver_orders() {
+    for (op, sent, races) in [(ChannelSend, 1, false), (ChannelTryFailed, 0, true)] {
+        check(races, |scene| {
+            let channel = scene.var("channel");
+            scene.values(scene.a, ChannelReceive, channel, 0, 1);
+            scene.values(scene.b, op, channel, 0, sent);
+        });
+    }
+    // Only the receiver is known: not another sender, nor one that has left.
+    for (op, sent) in [(ChannelSend, 1), (ChannelClose, 0)] {
+        check(true, |scene| {
+            let channel = scene.var("channel");
+            scene.values(MAIN, ChannelReceive, channel, 0, 1);
+            scene.values(scene.a, op, channel, 0, sent);
+            scene.values(scene.b, ChannelSend, channel, 0, 2);
         });
     }
 }

@@ -137,7 +137,7 @@ const RULES: &[(&[&str], Class, &str)] = &[
             "os::fd",
         ],
         NotControlled,
-        "a call that waits is no schedule point: it is named if it hangs",
+        "on Linux with glibc, a call that waits is a schedule point; elsewhere it is named if it hangs",
     ),
     (
         &[
@@ -154,7 +154,7 @@ const RULES: &[(&[&str], Class, &str)] = &[
     (
         &["net", "os::unix::net", "os::linux::net"],
         NotControlled,
-        "sockets are real, and a call that waits is no schedule point: it is named if it hangs",
+        "sockets are real; on Linux with glibc, a call that waits is a schedule point; elsewhere it is named if it hangs",
     ),
     (
         &[

@@ -535,7 +535,11 @@ impl<B: Body + ?Sized, I: Identity> Object<B, I> {
     fn is_freed(&self, engine: Engine) -> bool {
         match self.id.word() {
             Some(word) => arena::is_of_freed(word.load(Relaxed)),
-            None => engine.with(|rt| rt.objects.by_address.is_freed(self.body_address())),
+            None => {
+                let (address, size) = (self.body_address(), self.body_bytes().len());
+                // What was not used before is not known by its address.
+                engine.with(|rt| rt.objects.by_address.is_freed(address)) || arena::are_freed(address, size)
+            }
         }
     }
 

@@ -366,11 +366,13 @@ fn uses_after_free() {
     let _alone = alone();
     type ByAddress = intermezzo_lookalikes::sync::atomic::by_address::AtomicUsize;
     // Freed, and used by the one that comes later.
-    fn used<T: 'static>(new: fn() -> T, use_it: fn(&T)) -> (FindingKind, String) {
+    fn used<T: 'static>(before: bool, new: fn() -> T, use_it: fn(&T)) -> (FindingKind, String) {
         kind_and_text(move || {
             race(|n| {
                 let object = Box::new((7_u8, new()));
-                use_it(&object.1);
+                if before {
+                    use_it(&object.1);
+                }
                 let again = std::ptr::from_ref(&object.1);
                 if n == 1 {
                     drop(object);
@@ -380,13 +382,15 @@ fn uses_after_free() {
             });
         })
     }
-    for (kind, text) in [
-        used(|| ByAddress::new(1), |n| _ = n.fetch_add(1, SeqCst)),
-        used(|| AtomicUsize::new(1), |n| _ = n.fetch_add(1, SeqCst)),
-        used(|| Mutex::new(1), |lock| drop(lock.lock())),
-    ] {
-        assert_eq!(kind, FindingKind::Misuse, "{text}");
-        assert!(text.contains("in memory that was freed"), "{text}");
+    for before in [true, false] {
+        for (kind, text) in [
+            used(before, || ByAddress::new(1), |n| _ = n.fetch_add(1, SeqCst)),
+            used(before, || AtomicUsize::new(1), |n| _ = n.fetch_add(1, SeqCst)),
+            used(before, || Mutex::new(1), |lock| drop(lock.lock())),
+        ] {
+            assert_eq!(kind, FindingKind::Misuse, "{text}");
+            assert!(text.contains("in memory that was freed"), "{text}");
+        }
     }
 }
 

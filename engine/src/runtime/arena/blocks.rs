@@ -360,6 +360,34 @@ pub(super) fn list() -> Vec<Range<usize>> {
     blocks
 }
 
+/// Returns `true` if these bytes are in a block of this execution that was freed, and nothing has written to them since.
+pub(in super::super) fn are_freed(address: usize, size: usize) -> bool {
+    let (base, top) = (BASE.load(Relaxed), TOP.load(Relaxed));
+    if address < base || address + size > top {
+        return false;
+    }
+    // SAFETY: they are in the range, below what was given out last.
+    let byte = |at| unsafe { std::ptr::with_exposed_provenance::<u8>(at).read() };
+    if !(address..address + size).all(|at| byte(at) == FREED) {
+        return false;
+    }
+    // The test may have written such bytes itself. The block tells, which begins somewhere before them.
+    let mut start = address & !(ALIGN - 1);
+    while start >= base + HEADER {
+        // SAFETY: as above.
+        let Header { size, mark: found } = unsafe { header(start).read() };
+        let mark = mark(start);
+        if found == mark {
+            return address >= start + size;
+        }
+        if found == !mark {
+            return true;
+        }
+        start -= ALIGN;
+    }
+    false
+}
+
 /// Reclaims all memory: the execution has ended.
 pub(super) fn take_all_back() {
     let (base, top) = (BASE.load(Relaxed), TOP.load(Relaxed));

@@ -22,10 +22,10 @@
 //! worst, a block is lost for the rest of the execution.
 //!
 //! The engine keeps the addresses of atomics, and is notified of each block that is freed: an atomic in it must not be
-//! used any more. A lock in freed memory is recognised by the pattern in place of its identity, and a count of `Arc` by
+//! used any more. One that was not used before is recognised by the pattern. A lock in freed memory is recognised by the pattern in place of its identity, and a count of `Arc` by
 //! the pattern in place of its value.
 //!
-//! Blind spots: locks and counts in a freed block of 256 KiB or more, whose pages are zero; memory of C's `malloc`; memory that
+//! Blind spots: locks, counts and unused atomics in a freed block of 256 KiB or more, whose pages are zero; memory of C's `malloc`; memory that
 //! std keeps for the process and allocates at its first use in a task, except for what a worker makes it allocate
 //! earlier, and what the overlay of std allocates [`outside`]. With `INTERMEZZO_ARENA_CHECK` in the environment, memory
 //! of ended executions cannot be accessed any more, so that such a use crashes. This is for the engine's own tests.
@@ -46,6 +46,8 @@ pub(super) mod reach;
 #[cfg(all(feature = "unmodified", unix, target_pointer_width = "64"))]
 mod reuse;
 
+#[cfg(all(feature = "unmodified", unix, target_pointer_width = "64"))]
+pub(super) use blocks::are_freed;
 #[cfg(all(feature = "unmodified", unix, target_pointer_width = "64"))]
 #[allow(unused_imports, reason = "for `races`, which is on some systems only")]
 pub(super) use blocks::misused;
@@ -72,7 +74,9 @@ pub(super) fn is_of_freed(word: u64) -> bool {
 pub use absent::{Arena, in_use, is_available, outside, shortage};
 #[cfg(not(all(feature = "unmodified", unix, target_pointer_width = "64")))]
 #[allow(unused_imports, reason = "`test_runs` is for the feature `unmodified`")]
-pub(super) use absent::{Claim, Closed, assert_open, has_execution, is_of_freed, test_runs, while_tasks_run};
+pub(super) use absent::{
+    Claim, Closed, are_freed, assert_open, has_execution, is_of_freed, test_runs, while_tasks_run,
+};
 
 /// `true` if an address can be used again in an execution, as the environment's bound `address_reuse` says.
 pub const REUSES_ADDRESSES: bool = cfg!(all(feature = "unmodified", unix, target_pointer_width = "64"));
@@ -155,6 +159,10 @@ mod absent {
     }
 
     pub(in super::super) fn is_of_freed(_: u64) -> bool {
+        false
+    }
+
+    pub(in super::super) fn are_freed(_: usize, _: usize) -> bool {
         false
     }
 

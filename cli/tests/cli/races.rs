@@ -76,7 +76,10 @@ fn data_races_are_found_and_nothing_else() {
             let frees = message.contains(" frees it at ");
             assert_eq!(
                 frees,
-                test.ends_with("during_a_read") || test.ends_with("dropped_too_early"),
+                // A block that may move counts as freed, also if it stays.
+                ["during_a_read", "dropped_too_early", "grow_in_place"]
+                    .iter()
+                    .any(|end| test.ends_with(end)),
                 "{test} at {level}: {message}"
             );
         }

@@ -6,6 +6,18 @@ mod racy_blocks {
     use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::*};
     use std::thread;
 
+    /// Fills memory by code of this crate: std's own functions may be compiled already, without the calls of the pass.
+    fn fill<T>(memory: &mut [T], byte: u8) {
+        unsafe { std::ptr::write_bytes(memory.as_mut_ptr(), byte, memory.len()) }
+    }
+    fn ones<T>(length: usize) -> Vec<T> {
+        let mut values = Vec::with_capacity(length);
+        unsafe {
+            std::ptr::write_bytes(values.as_mut_ptr(), 1, length);
+            values.set_len(length);
+        }
+        values
+    }
     /// Publishes a block by a relaxed store, and calls `read` with it if the other thread has published it.
     fn published<T>(make: impl FnOnce() -> *mut T + Send, read: impl FnOnce(*mut T)) {
         let there = AtomicPtr::new(std::ptr::null_mut());
@@ -110,28 +122,28 @@ mod racy_blocks {
     #[test]
     fn a_fill_of_a_block() {
         published(
-            || keep(vec![1u8; SIZE].leak().as_mut_ptr()),
+            || keep(ones::<u8>(SIZE).leak().as_mut_ptr()),
             |bytes| PLACES.iter().for_each(|&at| assert_eq!(unsafe { *bytes.add(at) }, 1)),
         );
     }
     #[test]
     fn a_fill_of_the_last_byte() {
         published(
-            || keep(vec![1u8; SIZE].leak().as_mut_ptr()),
+            || keep(ones::<u8>(SIZE).leak().as_mut_ptr()),
             |bytes| unsafe { *bytes.add(SIZE - 1) = 2 },
         );
     }
     #[test]
     fn a_fill_of_the_middle() {
         published(
-            || keep(vec![1u8; SIZE].leak().as_mut_ptr()),
+            || keep(ones::<u8>(SIZE).leak().as_mut_ptr()),
             |bytes| assert_eq!(unsafe { *bytes.add(SIZE / 2) }, 1),
         );
     }
     #[test]
     fn a_copy_of_a_block() {
         published(
-            || keep(vec![1u8; SIZE].leak().as_mut_ptr()),
+            || keep(ones::<u8>(SIZE).leak().as_mut_ptr()),
             |bytes| drop(unsafe { std::slice::from_raw_parts(bytes, SIZE) }.to_vec()),
         );
     }
@@ -141,7 +153,7 @@ mod racy_blocks {
             || {
                 let mut bytes = vec![0u8; SIZE];
                 bytes[SIZE / 2] = 1;
-                bytes.fill(2);
+                fill(&mut bytes, 2);
                 keep(bytes.leak().as_mut_ptr())
             },
             |bytes| assert_eq!(unsafe { *bytes.add(SIZE - 1) }, 2),
@@ -150,7 +162,7 @@ mod racy_blocks {
     #[test]
     fn a_fill_of_memory_with_an_atomic() {
         published(
-            || keep(vec![1usize; 3000].leak().as_mut_ptr()),
+            || keep(ones::<usize>(3000).leak().as_mut_ptr()),
             |words| _ = unsafe { AtomicUsize::from_ptr(words.add(1777)) }.fetch_add(1, SeqCst),
         );
     }
@@ -160,7 +172,7 @@ mod racy_blocks {
         let begin = AtomicPtr::new(bytes.as_mut_ptr());
         let fill = |from: usize| {
             let half = unsafe { begin.load(Relaxed).add(from) };
-            unsafe { std::slice::from_raw_parts_mut(half, SIZE / 2 + 1) }.fill(1);
+            fill(unsafe { std::slice::from_raw_parts_mut(half, SIZE / 2 + 1) }, 1);
         };
         thread::scope(|scope| {
             scope.spawn(|| fill(0));
@@ -176,12 +188,12 @@ mod racy_blocks {
         let all = || unsafe { std::slice::from_raw_parts_mut(begin.load(Relaxed), SIZE) };
         thread::scope(|scope| {
             scope.spawn(|| {
-                all().fill(1);
+                fill(all(), 1);
                 is_there.store(true, Release);
             });
             scope.spawn(|| {
                 if is_there.load(Acquire) {
-                    all().fill(2);
+                    fill(all(), 2);
                 }
             });
             scope.spawn(|| {
@@ -193,7 +205,7 @@ mod racy_blocks {
     }
     /// Frees a block while another thread may read its byte there.
     fn freed_beside_a_read(at: usize) {
-        let bytes = AtomicPtr::new(Box::into_raw(vec![1u8; SIZE].into_boxed_slice()).cast::<u8>());
+        let bytes = AtomicPtr::new(Box::into_raw(ones::<u8>(SIZE).into_boxed_slice()).cast::<u8>());
         thread::scope(|scope| {
             scope.spawn(|| std::hint::black_box(unsafe { *bytes.load(Relaxed).add(at) }));
             drop(unsafe { Vec::from_raw_parts(bytes.load(Relaxed), SIZE, SIZE) });
@@ -209,7 +221,7 @@ mod racy_blocks {
     }
     #[test]
     fn the_rest_is_given_back_during_a_read() {
-        let mut bytes = vec![1u8; SIZE];
+        let mut bytes = ones::<u8>(SIZE);
         let begin = AtomicPtr::new(bytes.as_mut_ptr());
         thread::scope(|scope| {
             scope.spawn(|| std::hint::black_box(unsafe { *begin.load(Relaxed).add(SIZE / 2) }));
@@ -237,6 +249,18 @@ mod fine_blocks {
     use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::*};
     use std::thread;
 
+    /// Fills memory by code of this crate: std's own functions may be compiled already, without the calls of the pass.
+    fn fill<T>(memory: &mut [T], byte: u8) {
+        unsafe { std::ptr::write_bytes(memory.as_mut_ptr(), byte, memory.len()) }
+    }
+    fn ones<T>(length: usize) -> Vec<T> {
+        let mut values = Vec::with_capacity(length);
+        unsafe {
+            std::ptr::write_bytes(values.as_mut_ptr(), 1, length);
+            values.set_len(length);
+        }
+        values
+    }
     /// Publishes a block by a releasing store, and calls `read` with it if the other thread has published it.
     fn published<T>(make: impl FnOnce() -> Vec<T> + Send, read: impl FnOnce(*mut T)) {
         let (there, mut length) = (AtomicPtr::new(std::ptr::null_mut()), AtomicUsize::new(0));
@@ -311,7 +335,7 @@ mod fine_blocks {
     #[test]
     fn a_fill_of_a_block() {
         published(
-            || vec![1u8; SIZE],
+            || ones::<u8>(SIZE),
             |bytes| {
                 assert_eq!(unsafe { *bytes.add(SIZE - 1) }, 1);
                 drop(unsafe { std::slice::from_raw_parts(bytes, SIZE) }.to_vec());
@@ -322,7 +346,7 @@ mod fine_blocks {
     #[test]
     fn a_fill_of_memory_with_atomics() {
         published(
-            || vec![1usize; 3000],
+            || ones::<usize>(3000),
             |words| {
                 for at in [1777, 1778, 2999] {
                     unsafe { AtomicUsize::from_ptr(words.add(at)) }.fetch_add(1, Relaxed);
@@ -335,8 +359,8 @@ mod fine_blocks {
         let mut bytes = vec![0u8; SIZE];
         let (first, second) = bytes.split_at_mut(SIZE / 2);
         thread::scope(|scope| {
-            scope.spawn(|| first.fill(1));
-            scope.spawn(|| second.fill(2));
+            scope.spawn(|| fill(first, 1));
+            scope.spawn(|| fill(second, 2));
         });
         assert_eq!(bytes[SIZE / 2 - 1..=SIZE / 2], [1, 2]);
     }
@@ -348,7 +372,7 @@ mod fine_blocks {
                 let bytes = &bytes;
                 scope.spawn(move || {
                     let mut bytes = bytes.lock().unwrap();
-                    bytes.fill(number);
+                    fill(&mut bytes, number);
                     bytes[SIZE / 2] = 3;
                     let other = bytes.clone();
                     bytes.copy_from_slice(&other);
@@ -362,7 +386,7 @@ mod fine_blocks {
     fn blocks_that_others_free() {
         let (first, second) = (Mutex::new(None), Mutex::new(None));
         let exchange = |own: &Mutex<Option<Vec<u8>>>, other: &Mutex<Option<Vec<u8>>>, size: usize| {
-            *own.lock().unwrap() = Some(vec![1; SIZE]);
+            *own.lock().unwrap() = Some(ones::<u8>(SIZE));
             if let Some(mut bytes) = other.lock().unwrap().take() {
                 bytes.resize(size, 2);
                 bytes.shrink_to_fit();

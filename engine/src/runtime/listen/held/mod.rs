@@ -19,7 +19,6 @@ mod chunk;
 mod list;
 mod wide;
 
-use super::super::tasks::Tasks;
 use super::super::{Engine, Runtime};
 use super::memory::{DataAccess, Does, GRANULE};
 use super::record::Memory;
@@ -491,7 +490,7 @@ impl Runtime {
     pub(in super::super) fn note_filled(
         &mut self,
         memory: Range<usize>,
-        site: impl FnOnce(&Tasks) -> Option<Site>,
+        site: impl FnOnce(&super::super::tasks::Tasks) -> Option<Site>,
     ) {
         if memory.is_empty() || !self.hears_of_memory() || self.tasks.created() == 1 {
             return;

@@ -194,6 +194,7 @@ impl Chunk {
     }
 
     /// Forgets the accesses to these pieces.
+    #[cfg(any(feature = "unmodified", test))]
     pub(super) fn forget(&mut self, pieces: std::ops::Range<usize>) {
         for piece in pieces.step_by(GRANULE) {
             self.give(index(piece), 0);

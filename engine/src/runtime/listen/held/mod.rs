@@ -45,6 +45,10 @@ const ALL: u8 = u8::MAX;
 /// The accesses that are held back.
 pub(in super::super) struct HeldBack {
     /// The chunks; those from `used` on belong to an earlier execution.
+    #[allow(
+        clippy::vec_box,
+        reason = "a chunk is large, and should not move when the list grows"
+    )]
     chunks: Vec<Box<Chunk>>,
     used: usize,
     /// The indices of the chunks by their addresses.
@@ -153,6 +157,7 @@ impl HeldBack {
     }
 
     /// Forgets the accesses to this memory.
+    #[cfg(feature = "unmodified")]
     fn forget(&mut self, memory: Range<usize>) {
         let inner = whole_chunks(&memory);
         let outer = memory.start & !(CHUNK - 1)..memory.end.next_multiple_of(CHUNK);

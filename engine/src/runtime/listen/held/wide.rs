@@ -123,6 +123,7 @@ impl Wide {
     }
 
     /// Forgets the accesses to this memory, which consists of whole chunks.
+    #[cfg(any(feature = "unmodified", test))]
     pub(super) fn forget(&mut self, memory: Range<usize>) {
         for begin in self.parts_of(memory) {
             self.0.remove(&begin);

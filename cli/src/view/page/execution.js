@@ -176,8 +176,7 @@ class Execution {
 }
 
 /** The effects of events that are not the usual ones, in words. */
-const EFFECTS = { elided: "no effect", stale: "stale", overwritten: "behind a newer store", spurious: "spuriously",
-  reused: "gets freed memory" };
+const EFFECTS = { elided: "no effect", stale: "stale", overwritten: "behind a newer store", spurious: "spuriously", reused: "gets freed memory" };
 
 /** A value as it is shown: a decimal number if it is small enough, otherwise hexadecimal. */
 const number = (value) => (typeof value === "string" ? value : value < 2 ** 32 ? String(value) : `0x${value.toString(16)}`);

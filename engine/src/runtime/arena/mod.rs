@@ -22,13 +22,13 @@
 //! worst, a block is lost for the rest of the execution.
 //!
 //! The engine keeps the addresses of atomics, and is notified of each block that is freed: an atomic in it must not be
-//! used any more. One that was not used before is recognised by the pattern. A lock in freed memory is recognised by the pattern in place of its identity, and a count of `Arc` by
-//! the pattern in place of its value.
+//! used any more. One that was not used before is recognised by the pattern. A lock in freed memory is recognised by the
+//! pattern in place of its identity, and a count of `Arc` by the pattern in place of its value.
 //!
-//! Blind spots: locks, counts and unused atomics in a freed block of 256 KiB or more, whose pages are zero; memory of C's `malloc`; memory that
-//! std keeps for the process and allocates at its first use in a task, except for what a worker makes it allocate
-//! earlier, and what the overlay of std allocates [`outside`]. With `INTERMEZZO_ARENA_CHECK` in the environment, memory
-//! of ended executions cannot be accessed any more, so that such a use crashes. This is for the engine's own tests.
+//! Blind spots: locks, counts and unused atomics in a freed block of 256 KiB or more, whose pages are zero; memory of
+//! C's `malloc`; memory that std keeps for the process and allocates at its first use in a task, except for what a
+//! worker makes it allocate earlier, and what the overlay of std allocates [`outside`]. With `INTERMEZZO_ARENA_CHECK` set,
+//! memory of ended executions cannot be accessed any more, so that such a use crashes. This is for the engine's own tests.
 //!
 //! Only with the feature `unmodified`, on Unix with 64 bits. Elsewhere all of this does nothing, and [`Arena`] is the
 //! system's allocator.

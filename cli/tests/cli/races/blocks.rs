@@ -7,10 +7,10 @@ mod racy_blocks {
     use std::thread;
 
     /// Fills memory by code of this crate: std's own functions may be compiled already, without the calls of the pass.
-    fn fill<T>(memory: &mut [T], byte: u8) {
+    pub(super) fn fill<T>(memory: &mut [T], byte: u8) {
         unsafe { std::ptr::write_bytes(memory.as_mut_ptr(), byte, memory.len()) }
     }
-    fn ones<T>(length: usize) -> Vec<T> {
+    pub(super) fn ones<T>(length: usize) -> Vec<T> {
         let mut values = Vec::with_capacity(length);
         unsafe {
             std::ptr::write_bytes(values.as_mut_ptr(), 1, length);
@@ -244,23 +244,12 @@ mod racy_blocks {
 
 #[cfg(test)]
 mod fine_blocks {
+    use super::racy_blocks::{fill, ones};
     use std::collections::HashMap;
     use std::sync::Mutex;
     use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering::*};
     use std::thread;
 
-    /// Fills memory by code of this crate: std's own functions may be compiled already, without the calls of the pass.
-    fn fill<T>(memory: &mut [T], byte: u8) {
-        unsafe { std::ptr::write_bytes(memory.as_mut_ptr(), byte, memory.len()) }
-    }
-    fn ones<T>(length: usize) -> Vec<T> {
-        let mut values = Vec::with_capacity(length);
-        unsafe {
-            std::ptr::write_bytes(values.as_mut_ptr(), 1, length);
-            values.set_len(length);
-        }
-        values
-    }
     /// Publishes a block by a releasing store, and calls `read` with it if the other thread has published it.
     fn published<T>(make: impl FnOnce() -> Vec<T> + Send, read: impl FnOnce(*mut T)) {
         let (there, mut length) = (AtomicPtr::new(std::ptr::null_mut()), AtomicUsize::new(0));

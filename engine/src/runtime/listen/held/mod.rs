@@ -13,7 +13,8 @@
 //! From the first use of an atomic in a piece, accesses to it are no longer held back but published at once. Earlier
 //! plain accesses to the atomic's bytes, such as those that initialised it, are published as accesses to the atomic.
 //!
-//! What the first task does before it creates another one comes before everything that others do, so it is not kept.
+//! The accesses of the first task before it creates another one come before everything that others do, so they are not
+//! kept.
 
 mod chunk;
 mod list;

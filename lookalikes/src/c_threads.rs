@@ -14,10 +14,13 @@ functions! {
     fn pthread_create(
         thread: *mut pthread_t, attributes: *const pthread_attr_t,
         begin: extern "C" fn(*mut c_void) -> *mut c_void, argument: *mut c_void
-    ) -> c_int: |engine| {
-        if !engine.in_teardown() {
+    ) -> c_int: |engine, system| {
+        // SAFETY: the arguments are the caller's.
+        let result = unsafe { system(thread, attributes, begin, argument) };
+        // The stack may be one that no thread can have. std is asked to make such a thread for its error.
+        if result == 0 && !engine.in_teardown() {
             engine.makes_outsider();
         }
-        None
+        Some(result)
     };
 }

@@ -7,6 +7,7 @@ use std::path::Path;
 
 const PROGRAMS: &str = include_str!("freed/programs.rs");
 const COUNTS: &str = include_str!("freed/counts.rs");
+const OBJECTS: &str = include_str!("freed/objects.rs");
 const CLONES: &str = include_str!("freed/clones.rs");
 
 /// The number of programs.
@@ -83,6 +84,42 @@ fn a_count_in_freed_memory_is_found() {
         };
         assert!(message.starts_with(begin), "{message}");
     }
+}
+
+/// An object has an atomic of std's, which is not the count of an `Arc`.
+#[test]
+#[cfg_attr(not(target_os = "linux"), ignore = "memory is watched on Linux")]
+fn an_object_in_freed_memory_is_named() {
+    let project = project_of("freed_objects", "", OBJECTS);
+    let all = run(&project, &["test", "--unmodified", "--json"])
+        .ends_with(1)
+        .json();
+    let mut named = BTreeMap::new();
+    for report in all["reports"].as_array().unwrap() {
+        let finding = &report["findings"][0];
+        assert_eq!(finding["kind"], "misuse", "{report:#}");
+        let (_, test) = report["program"].as_str().unwrap().split_once("::").unwrap();
+        let message = finding["message"].as_str().unwrap();
+        assert!(message.contains(" is in memory that was freed"), "{message}");
+        let (object, _) = message.split_once(" used at src/lib.rs:").expect(message);
+        named.insert(test.to_owned(), object.to_owned());
+    }
+    let expected = [
+        ("atomic_u32", "the atomic"),
+        ("atomic_usize", "the atomic"),
+        ("condvar", "the condvar"),
+        ("mutex", "the mutex"),
+        ("mutex_beside_a_thread", "the mutex"),
+        ("once", "the once"),
+        ("once_lock", "the once"),
+        ("rw_lock", "the rwlock"),
+    ];
+    assert_eq!(
+        named,
+        expected
+            .map(|(test, object)| (test.to_owned(), object.to_owned()))
+            .into()
+    );
 }
 
 /// Freeing a block is an access to it, and a schedule point if it races.

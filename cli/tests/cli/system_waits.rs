@@ -374,6 +374,7 @@ fn waits_in_the_system_are_steps() {
             ("a_port_decides", "inconclusive", "divergence"),
             ("a_child_is_heard", "pass", ""),
             ("a_thread_of_c_counts", "pass", ""),
+            ("a_thread_that_cannot_be_made_does_not_count", "pass", ""),
             ("a_childs_child_is_heard", "pass", ""),
             ("a_pair_is_left_open", "pass", ""),
             ("a_thread_is_left_that_listens", "pass", ""),
@@ -394,6 +395,12 @@ fn waits_in_the_system_are_steps() {
     assert!(
         threads.contains("a thread made by C's `pthread_create`"),
         "{threads}"
+    );
+    let of_none = report(&all, "waits::a_thread_that_cannot_be_made_does_not_count");
+    assert_eq!(of_none["coverage"]["kind"], "exhaustive", "{of_none:#}");
+    assert!(
+        !of_none["limits"].to_string().contains("other_threads"),
+        "{of_none:#}"
     );
     // Such a wait has no place in the source. The child may be so fast that there is none.
     let notes = report(&all, "waits::a_child_is_heard")["notes"].to_string();

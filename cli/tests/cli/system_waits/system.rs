@@ -136,6 +136,15 @@ fn a_thread_of_c_counts() {
     assert_eq!(COUNTED.load(SeqCst), 2);
 }
 
+/// std asks C for a thread, to get the error.
+#[test]
+fn a_thread_that_cannot_be_made_does_not_count() {
+    let task = thread::spawn(|| 1);
+    let none = thread::Builder::new().stack_size(usize::MAX).spawn(|| 1);
+    assert!(none.is_err());
+    assert_eq!(task.join().unwrap(), 1);
+}
+
 /// The child ends at once, and the test waits for it after reading everything.
 #[test]
 fn a_childs_child_is_heard() {

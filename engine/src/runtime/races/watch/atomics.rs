@@ -9,7 +9,7 @@
 
 use super::super::super::{Access, Engine, VarKind, arena};
 use super::callbacks::continue_in;
-use super::places::Frame;
+use super::places::{self, Frame};
 use crate::site::Site;
 use intermezzo_sdk::{MemoryOrder, SyncVarOp};
 use std::ffi::c_int;
@@ -57,8 +57,11 @@ fn counted<T: Copy + Into<u64>, R>(
     let caller = engine.and_then(|engine| Some((engine, engine.caller_of_count(address, frame())?)));
     let Some((engine, caller)) = caller else {
         let (result, before, ..) = operation();
-        if let Some(engine) = engine {
-            check_freed(engine, address, before.into(), Site::NOWHERE);
+        if let Some(engine) = engine
+            && is_freed(address, before.into())
+            && engine.is_of_arc(frame())
+        {
+            found_freed(engine, Site::NOWHERE);
         }
         return result;
     };
@@ -81,7 +84,9 @@ fn counted<T: Copy + Into<u64>, R>(
     }
     let (result, before, after, order) = operation();
     let (before, after) = (before.into(), after.into());
-    check_freed(engine, address, before, site);
+    if is_freed(address, before) {
+        found_freed(engine, site);
+    }
     // `Arc::make_mut` takes the last handle away by an exchange, and puts it back by a store.
     if before == 0 && matches!(after, 1 | u64::MAX) && kind != Kind::Stores {
         check_ended(engine, var, after, site);
@@ -121,20 +126,24 @@ fn counted<T: Copy + Into<u64>, R>(
     result
 }
 
-/// Ends the execution with a finding if the count at this address, which had the value `before`, is in freed memory.
+/// Returns `true` if the count at this address, which had the value `before`, is in freed memory.
 #[inline]
-fn check_freed(engine: Engine, address: usize, before: u64, site: Site) {
-    if arena::is_of_freed(before) && arena::holds(address) {
-        let used = if site == Site::NOWHERE { "" } else { " used" };
-        let message = format!(
-            "the count of an `Arc`{used}{} is in memory that was freed",
-            at(site)
-        );
-        arena::misused(engine, &message);
-    }
+fn is_freed(address: usize, before: u64) -> bool {
+    arena::is_of_freed(before) && arena::holds(address)
 }
 
-/// Does the same if a handle is created or dropped after the last one was dropped. The memory may still be there, for
+/// Ends the execution with a finding because a count is in freed memory.
+#[cold]
+fn found_freed(engine: Engine, site: Site) {
+    let used = if site == Site::NOWHERE { "" } else { " used" };
+    let message = format!(
+        "the count of an `Arc`{used}{} is in memory that was freed",
+        at(site)
+    );
+    arena::misused(engine, &message);
+}
+
+/// Ends the execution with a finding if a handle is created or dropped after the last one was dropped. The memory may still be there, for
 /// weak handles.
 #[cold]
 fn check_ended(engine: Engine, var: u32, after: u64, site: Site) {
@@ -162,6 +171,13 @@ fn at(site: Site) -> String {
 }
 
 impl Engine {
+    /// Returns `true` if std's `Arc` makes an access from this frame, and not an object that has an atomic itself and
+    /// knows by that whether its memory was freed.
+    #[cold]
+    fn is_of_arc(self, frame: Frame) -> bool {
+        self.with(|rt| places::caller_of(&rt.tasks, frame)).of_arc
+    }
+
     /// Returns `true` if the last operation of the execution is one of the current task that read this count.
     fn has_just_read_count(self, var: u32) -> bool {
         self.with(|rt| {

@@ -269,6 +269,15 @@ fn write(place: &Path, dependency: &str) -> Result<(), Problem> {
     Ok(())
 }
 
+/// The profile of the overlays, whatever the user's configuration says. With a lower level of optimisation, they would
+/// have functions of std that tests then use instead of watched ones, such as `slice::fill`. With other strategies for a
+/// panic, and after link-time optimisation, tests cannot be linked to them.
+const PROFILE: [(&str, &str); 3] = [
+    ("CARGO_PROFILE_RELEASE_OPT_LEVEL", "3"),
+    ("CARGO_PROFILE_RELEASE_PANIC", "unwind"),
+    ("CARGO_PROFILE_RELEASE_LTO", "off"),
+];
+
 /// Builds the overlays. If `quiet`, cargo shows no progress.
 fn build(place: &Path, quiet: bool, toolchain: &Path) -> Result<(), Problem> {
     let mut command = cargo_for_overlays(place, toolchain);
@@ -290,6 +299,7 @@ fn build(place: &Path, quiet: bool, toolchain: &Path) -> Result<(), Problem> {
     {
         command.env_remove(variable);
     }
+    command.envs(PROFILE);
     output_of(command).map(drop)
 }
 

@@ -315,9 +315,10 @@ pub(super) fn prepared(project: &Path, arguments: &[&str], variables: &[(&str, &
     command
 }
 
-/// cargo's configuration for the overlays: with little optimisation, which takes the least time for build and tests
-/// together.
-const CONFIGURATION: &str = "[profile.release]\nopt-level = 1\nlto = \"off\"\n";
+/// cargo's configuration for the overlays: with little optimisation of most packages, which takes the least time for
+/// build and tests together. The rest would make it impossible to explore anything, so it must not count.
+const CONFIGURATION: &str = "[profile.release]\nopt-level = 0\nlto = \"fat\"\npanic = \"abort\"\n\n\
+                             [profile.release.package.\"*\"]\nopt-level = 1\n";
 
 /// Returns the directory of the overlays. The variables of a project's build do not count for them, but cargo reads the
 /// file above them.

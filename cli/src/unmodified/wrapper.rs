@@ -126,10 +126,17 @@ const ATOMICS_ONLY: [&str; 2] = [
     "llvm-args=-tsan-instrument-memory-accesses=0 -tsan-instrument-memintrinsics=0",
 ];
 
+/// The arguments that keep comparisons of memory as calls. Otherwise the compiler replaces them after the calls were
+/// inserted.
+const COMPARISONS: [&str; 2] = [
+    "-C",
+    "llvm-args=-max-loads-per-memcmp=0 -max-loads-per-memcmp-opt-size=0",
+];
+
 /// Returns the compiler's arguments for calls. If `watched`, there are also calls in front of accesses to plain memory.
 fn calls(watched: bool) -> impl Iterator<Item = &'static str> {
-    let atomics_only = (!watched).then_some(ATOMICS_ONLY);
-    CALLS.into_iter().chain(atomics_only.into_iter().flatten())
+    let more = if watched { COMPARISONS } else { ATOMICS_ONLY };
+    CALLS.into_iter().chain(more)
 }
 
 /// `true` if the compiler has the pass. LLVM may change the names of the pass and of its options.

@@ -12,6 +12,8 @@ const LIBRARY: &str = concat!(
     "// ",
     include_str!("races/blocks.rs"),
     "// ",
+    include_str!("races/copies.rs"),
+    "// ",
     include_str!("races/assembly.rs")
 );
 
@@ -60,8 +62,8 @@ fn assembly_is_a_fence_or_unseen(test: &str, report: &Value) {
 #[cfg_attr(not(target_os = "linux"), ignore = "memory is watched on Linux")]
 fn data_races_are_found_and_nothing_else() {
     let project = project_of("races", "", LIBRARY);
-    let racy = ["racy", "also_racy", "racy_blocks"];
-    let fine = ["fine", "also_fine", "fine_blocks"];
+    let racy = ["racy", "also_racy", "racy_blocks", "racy_copies"];
+    let fine = ["fine", "also_fine", "fine_blocks", "fine_copies"];
     assert!(tests_in(&racy).count() > 15 && tests_in(&fine).count() > 20);
     for level in ["0", "1", "3"] {
         let all = run(&project, level, &[]);

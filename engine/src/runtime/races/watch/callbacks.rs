@@ -7,9 +7,10 @@
 use super::super::super::arena;
 use super::super::super::listen::Does;
 use super::places::{Frame, is_ours};
-use super::seen;
+use super::{WATCHED, seen};
 use std::arch::naked_asm;
 use std::ffi::{c_int, c_void};
+use std::sync::atomic::Ordering::Relaxed;
 
 /// The bit of a kind of access that is set for writes; the other bits are its size.
 const WRITES: u32 = 1 << 8;
@@ -140,8 +141,9 @@ macro_rules! continue_in {
 pub(super) use continue_in;
 
 /// Handles an access to a range of bytes that is about to happen.
+#[inline]
 fn range(address: *const c_void, size: usize, does: Does, frame: *const Frame) {
-    if arena::is_open() {
+    if arena::is_open() && WATCHED.load(Relaxed) {
         // SAFETY: `continue_in` has put it there.
         let frame = unsafe { *frame };
         if !is_ours(frame.returns_to) {
@@ -167,13 +169,26 @@ unsafe extern "C" fn copy(
     range(from, size, Does::Read, frame);
     range(to, size, Does::Write, frame);
     // SAFETY: as the caller says. The two may overlap if they do for `memmove`.
-    unsafe { libc::memmove(to, from, size) }
+    unsafe { system::memmove(to, from, size) }
 }
 
 unsafe extern "C" fn set(to: *mut c_void, byte: c_int, size: usize, frame: *const Frame) -> *mut c_void {
     range(to, size, Does::Write, frame);
     // SAFETY: as the caller says.
-    unsafe { libc::memset(to, byte, size) }
+    unsafe { system::memset(to, byte, size) }
+}
+
+#[cfg(target_env = "gnu")]
+unsafe extern "C" fn compare(
+    one: *const c_void,
+    other: *const c_void,
+    size: usize,
+    frame: *const Frame,
+) -> c_int {
+    range(one, size, Does::Read, frame);
+    range(other, size, Does::Read, frame);
+    // SAFETY: as the caller says.
+    unsafe { system::memcmp(one, other, size) }
 }
 
 /// Defines functions for accesses to ranges of bytes.
@@ -198,6 +213,68 @@ ranges! {
     __tsan_memmove(*mut c_void, *const c_void, usize) -> *mut c_void = copy, "rcx", "x3";
     __tsan_memset(*mut c_void, c_int, usize) -> *mut c_void = set, "rcx", "x3";
 }
+
+// Code that was compiled without the calls, such as functions of std that every program shares, also copies and fills
+// memory by these functions. A comparison is a call of C's function in code that was compiled with them, too.
+#[cfg(target_env = "gnu")]
+ranges! {
+    memcpy(*mut c_void, *const c_void, usize) -> *mut c_void = copy, "rcx", "x3";
+    memmove(*mut c_void, *const c_void, usize) -> *mut c_void = copy, "rcx", "x3";
+    memset(*mut c_void, c_int, usize) -> *mut c_void = set, "rcx", "x3";
+    memcmp(*const c_void, *const c_void, usize) -> c_int = compare, "rcx", "x3";
+    bcmp(*const c_void, *const c_void, usize) -> c_int = compare, "rcx", "x3";
+}
+
+/// The C library's own functions, where ours have taken their names.
+#[cfg(target_env = "gnu")]
+mod system {
+    use std::ffi::{CStr, c_int, c_void};
+    use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
+
+    /// Defines functions that call those of the C library.
+    macro_rules! functions {
+        ($($name:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {$(
+            /// # Safety
+            /// As for the C library's function of this name.
+            #[inline]
+            pub(super) unsafe fn $name($($argument: $type),*) -> $result {
+                static FOUND: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
+                let found = match FOUND.load(Relaxed) {
+                    found if found.is_null() => {
+                        let name = concat!(stringify!($name), "\0").as_bytes();
+                        look_up(CStr::from_bytes_with_nul(name).unwrap_or_default(), &FOUND)
+                    }
+                    found => found,
+                };
+                // SAFETY: this is its type.
+                let found: unsafe extern "C" fn($($type),*) -> $result = unsafe { std::mem::transmute(found) };
+                // SAFETY: as the caller says.
+                unsafe { found($($argument),*) }
+            }
+        )*};
+    }
+
+    functions! {
+        memmove(to: *mut c_void, from: *const c_void, size: usize) -> *mut c_void;
+        memset(to: *mut c_void, byte: c_int, size: usize) -> *mut c_void;
+        memcmp(one: *const c_void, other: *const c_void, size: usize) -> c_int;
+    }
+
+    #[cold]
+    fn look_up(name: &CStr, found: &AtomicPtr<c_void>) -> *mut c_void {
+        // SAFETY: a name that ends with a zero.
+        let address = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
+        if address.is_null() {
+            std::process::abort();
+        }
+        found.store(address, Relaxed);
+        address
+    }
+}
+
+/// The C library's functions.
+#[cfg(not(target_env = "gnu"))]
+use libc as system;
 
 /// Defines functions that have nothing to do.
 macro_rules! nothing {

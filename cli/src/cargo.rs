@@ -71,6 +71,29 @@ pub(crate) fn chooses_targets(argument: &OsStr) -> bool {
     TARGETS.contains(&&*flag(argument))
 }
 
+/// Returns the arguments that change the code that is built, with their values.
+pub(crate) fn of_build(arguments: &[OsString]) -> Vec<OsString> {
+    let mut of_cargo = arguments.iter().take_while(|&argument| argument != "--");
+    let mut taken = Vec::new();
+    while let Some(argument) = of_cargo.next() {
+        let has_value = VALUED.contains(&&*flag(argument));
+        // The value may follow a short flag directly.
+        let is_short = argument.to_string_lossy().starts_with("-F");
+        if !has_value && !is_short && !VALUELESS.contains(&&*argument.to_string_lossy()) {
+            continue;
+        }
+        taken.push(argument.clone());
+        if VALUED.contains(&&*argument.to_string_lossy()) {
+            taken.extend(of_cargo.next().cloned());
+        }
+    }
+    taken
+}
+
+/// cargo's flags that change the code that is built: without a value, and with one.
+const VALUELESS: [&str; 4] = ["--release", "-r", "--all-features", "--no-default-features"];
+const VALUED: [&str; 4] = ["--profile", "--features", "-F", "--config"];
+
 /// Returns the argument without its value.
 fn flag(argument: &OsStr) -> String {
     let argument = argument.to_string_lossy();
@@ -123,6 +146,29 @@ fn words_of(flag: &str, arguments: &[OsString]) -> Range<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_arguments_of_the_build_are_found() {
+        for (line, expected) in [
+            ("", ""),
+            ("-p a --lib name -- --release", ""),
+            ("--release -p a", "--release"),
+            ("-r --profile x --lib", "-r --profile x"),
+            (
+                "--profile=x --features a,b -Fc -F d",
+                "--profile=x --features a,b -Fc -F d",
+            ),
+            (
+                "--no-default-features --config k=1 --all-features",
+                "--no-default-features --config k=1 --all-features",
+            ),
+            ("--features", "--features"),
+        ] {
+            let arguments: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
+            let found = of_build(&arguments).join(OsStr::new(" "));
+            assert_eq!(found, OsStr::new(expected), "{line}");
+        }
+    }
 
     #[test]
     fn the_target_directory_is_taken_out_of_the_arguments() {

@@ -1,7 +1,7 @@
 //! Runs `cargo test` and reads the reports of the tests.
 
 use super::harness::{self, HarnessTest};
-use super::program::Program;
+use super::program::{Program, words_for_cargo};
 use super::refusal::{self, Refusal};
 use super::reports::{self, ProjectReport};
 use crate::cargo;
@@ -92,6 +92,12 @@ pub(crate) struct Ran {
     pub(super) of_harness: Vec<HarnessTest>,
 }
 
+/// Returns the variable by which a test or a program knows these arguments, which its replay needs besides the token.
+fn replay_with(words: &[String]) -> (String, OsString) {
+    let words = serde_json::to_string(words).expect("words are JSON");
+    (REPLAY_WITH.to_owned(), words.into())
+}
+
 impl Ran {
     /// Reports the tests that could not be run with their settings.
     ///
@@ -124,14 +130,14 @@ impl CargoTest {
 
     /// Runs this program instead of the tests, if there is one.
     pub(super) fn program(mut self, program: Option<&Program>) -> CargoTest {
-        let Some(Program { around, replay_with }) = program else {
+        let Some(program) = program else {
             return self;
         };
         (self.runner, self.prints, self.reads) = (&PROGRAM, false, false);
-        let words = serde_json::to_string(replay_with).expect("words are JSON");
-        for (name, value) in around.variables().into_iter().chain([(REPLAY_WITH, words)]) {
+        for (name, value) in program.around.variables() {
             self.variables.push((name.into(), value.into()));
         }
+        self.variables.push(replay_with(&program.replay_with));
         self
     }
 
@@ -159,9 +165,15 @@ impl CargoTest {
             .tempdir_in(parent)
             .map_err(trouble)?;
         fs::create_dir(directory.path().join("reports")).map_err(trouble)?;
+        // A replay of a test needs the same build.
+        let words = words_for_cargo(&cargo::of_build(&arguments));
+        let variables = match &words[..] {
+            [] => Vec::new(),
+            words => vec![replay_with(words)],
+        };
         Ok(CargoTest {
             arguments,
-            variables: Vec::new(),
+            variables,
             build: Vec::new(),
             directory,
             runner: &CARGO,

@@ -21,12 +21,16 @@ impl Program {
         let mut replay_with: Vec<String> = given
             .map(|(flag, value)| format!("{flag}={}", word(&value)))
             .collect();
-        if !cargo.is_empty() {
-            replay_with.push("--".into());
-            replay_with.extend(cargo.iter().map(|argument| word_of_any(argument)));
-        }
+        replay_with.extend(words_for_cargo(cargo));
         Program { around, replay_with }
     }
+}
+
+/// Returns the words that pass arguments on to cargo, each quoted for a shell.
+pub(super) fn words_for_cargo(arguments: &[OsString]) -> Vec<String> {
+    let words = arguments.iter().map(|argument| word_of_any(argument));
+    let begin = (!arguments.is_empty()).then(|| "--".into());
+    begin.into_iter().chain(words).collect()
 }
 
 /// Returns an argument, quoted for a shell. Bytes that are not UTF-8 become a call of `printf`.

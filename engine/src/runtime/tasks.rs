@@ -129,12 +129,6 @@ impl Tasks {
         self.live > 0
     }
 
-    /// Returns `true` if several tasks have not ended.
-    #[allow(dead_code, reason = "for the feature `unmodified`")]
-    pub(super) fn several_live(&self) -> bool {
-        self.live > 1
-    }
-
     /// Returns the task whose code runs; during a switch, the one to run next.
     #[inline(always)]
     pub(super) fn current(&self) -> u32 {

@@ -60,7 +60,7 @@ struct Sizes {
     /// Blocks of this size were allocated, and more than one was.
     allocated: u64,
     repeated: u64,
-    /// A task freed such a block while others ran.
+    /// Such a block was freed.
     freed: u64,
 }
 
@@ -88,9 +88,13 @@ impl Sizes {
         self.allocated |= bit;
     }
 
-    /// Returns `true` if an allocation could have got a freed block in some order of the steps.
-    fn any_reuse(self) -> bool {
-        self.freed & self.repeated != 0
+    fn add_freed(&mut self, room: usize) {
+        self.freed |= Sizes::bit(room);
+    }
+
+    /// Returns `true` if an allocation with this room could have got a freed block in some order of the steps.
+    fn any_reuse(self, room: usize) -> bool {
+        self.freed & self.repeated & Sizes::bit(room) != 0
     }
 }
 
@@ -203,19 +207,23 @@ impl Runtime {
 
     /// Notes that a block with this room is freed, although none is used again.
     fn note_freed_size(&mut self, room: usize) {
-        if self.tasks.several_live() && !self.end.teardown {
-            let sizes = &mut self.objects.freed.sizes;
-            sizes.freed |= Sizes::bit(room);
-            self.world.capped.address_reuse |= sizes.any_reuse();
-        }
+        self.note_size(room, Sizes::add_freed);
     }
 
     /// Notes an allocation with this room, which gets new memory.
     fn note_allocated_size(&mut self, room: usize) {
-        if room < LARGE && !self.end.teardown {
+        if room < LARGE {
+            self.note_size(room, Sizes::add_allocated);
+        }
+    }
+
+    /// Notes a block, and whether one could have been used again. That must not depend on the order of the steps that is
+    /// run, so it is enough that there have been several tasks.
+    fn note_size(&mut self, room: usize, note: fn(&mut Sizes, usize)) {
+        if !self.end.teardown {
             let sizes = &mut self.objects.freed.sizes;
-            sizes.add_allocated(room);
-            self.world.capped.address_reuse |= sizes.any_reuse();
+            note(sizes, room);
+            self.world.capped.address_reuse |= self.tasks.created() > 1 && sizes.any_reuse(room);
         }
     }
 

@@ -168,7 +168,7 @@ mod async_oneshot {
     use std::pin::Pin;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-    use std::task::{Context, Wake, Waker};
+    use std::task::{Context, Poll, Wake, Waker};
 
     #[test]
     fn a_message_arrives() {
@@ -194,6 +194,22 @@ mod async_oneshot {
             move || _ = sender.send(Box::new(1)).is_ok(),
             move || drop(receiver),
         );
+    }
+
+    #[test]
+    fn a_receiver_is_polled_again() {
+        let (mut sender, mut receiver) = ::async_oneshot::oneshot();
+        let (sent, received) = both(
+            move || sender.send(1).is_ok(),
+            || {
+                let mut nothing = Context::from_waker(Waker::noop());
+                match Pin::new(&mut receiver).poll(&mut nothing) {
+                    Poll::Ready(received) => received.ok(),
+                    Poll::Pending => block_on(receiver).ok(),
+                }
+            },
+        );
+        assert_eq!((sent, received), (true, Some(1)));
     }
 
     /// Counts how often it is woken.

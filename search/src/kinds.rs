@@ -71,6 +71,8 @@ pub struct AutoOptions {
     pub weak_failures: u32,
     /// The same for the bound `address_reuse`.
     pub address_reuse: u32,
+    /// The same for the bound `timeouts`. An error that is found with it is a warning.
+    pub timeouts: u32,
 }
 
 impl AutoOptions {
@@ -82,6 +84,7 @@ impl AutoOptions {
         fair_yields: NonZero::new(256).expect("256 is not 0"),
         weak_failures: 1,
         address_reuse: 1,
+        timeouts: 1,
     };
 }
 

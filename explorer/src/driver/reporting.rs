@@ -420,6 +420,7 @@ fn limits(tally: &Counts, settings: &Settings, memory_model: &str) -> Vec<Limit>
         (capped.assembly && tally.max_tasks > 1).then_some(Limit::Assembly),
         capped.timeouts.then_some(Limit::Timeouts {
             most: environment.timeouts,
+            beyond: 0,
         }),
         capped.spurious_wakeups.then_some(Limit::SpuriousWakeups {
             most: environment.spurious_wakeups,

@@ -38,6 +38,9 @@ pub enum Limit {
     Timeouts {
         /// The bound `timeouts` of the environment.
         most: u32,
+        /// The number of executions of a search with a higher bound, which did not end; 0 if there was none.
+        #[serde(default, skip_serializing_if = "is_none")]
+        beyond: u64,
     },
     /// Spurious wake-ups of waits, beyond this many in a task.
     SpuriousWakeups {
@@ -64,6 +67,11 @@ pub enum Limit {
         /// The number of executions of a search with a higher bound, which did not end; 0 if there was none.
         #[serde(default, skip_serializing_if = "is_none")]
         beyond: u64,
+    },
+    /// Several actions of the environment in one execution, each of which was explored without the others.
+    Combined {
+        /// The names of their bounds in the environment, at least two.
+        actions: Vec<String>,
     },
     /// Reads of a store to an atomic at one place of a task after a newer one was there, beyond this many.
     StaleReads {
@@ -167,7 +175,8 @@ impl fmt::Display for Limit {
             most => write!(f, "more than {most} {several} in a task"),
         };
         match self {
-            Limit::Timeouts { most } => beyond(*most, "early time-out", "early time-outs"),
+            Limit::Timeouts { most: 0, beyond: 1.. } => f.write_str("most early time-outs"),
+            Limit::Timeouts { most, .. } => beyond(*most, "early time-out", "early time-outs"),
             Limit::SpuriousWakeups { most } => beyond(*most, "spurious wake-up", "spurious wake-ups"),
             Limit::WeakFailures { most: 0, beyond: 1.. } => f.write_str("most failures of weak exchanges"),
             Limit::WeakFailures { most, .. } => beyond(*most, "failure of a weak exchange", "failures of weak exchanges"),
@@ -178,6 +187,10 @@ impl fmt::Display for Limit {
             ),
             Limit::AddressReuse { most: 0, beyond: 1.. } => f.write_str("most reuses of freed memory"),
             Limit::AddressReuse { most, .. } => beyond(*most, "reuse of freed memory", "reuses of freed memory"),
+            Limit::Combined { actions } => {
+                let named: Vec<String> = actions.iter().map(|action| format!("`{action}`")).collect();
+                write!(f, "{} in one execution", named.join(" with "))
+            }
             Limit::Memory { model } if model == "sc" => f.write_str("weak memory"),
             Limit::Memory { model } if model == "cpp20" => f.write_str("loads that read later stores (load buffering)"),
             Limit::Memory { model } => write!(f, "memory weaker than {model}"),

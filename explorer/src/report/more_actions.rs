@@ -1,7 +1,8 @@
 //! The reports of searches in which the environment does more.
 
-use super::{Coverage, Limit, Report, Verdict, count};
+use super::{Coverage, Finding, Limit, Report, Verdict, count};
 use intermezzo_engine::runtime::interrupt::interrupted;
+use intermezzo_sdk::Severity;
 
 /// An action of the environment that a search leaves out, and that the next one explores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,15 +11,40 @@ pub(crate) enum Action {
     WeakFailure,
     /// An allocation gets the address of freed memory.
     AddressReuse,
+    /// A wait with a limit of time ends before it is over.
+    EarlyTimeout,
 }
 
 impl Action {
+    /// All actions, in the order of the searches.
+    pub(crate) const ALL: [Action; 3] = [Action::WeakFailure, Action::AddressReuse, Action::EarlyTimeout];
+
+    /// Returns the name of its bound in the environment, and of that of the search in the options of `auto`.
+    pub(crate) fn setting(self) -> &'static str {
+        match self {
+            Action::WeakFailure => "weak_failures",
+            Action::AddressReuse => "address_reuse",
+            Action::EarlyTimeout => "timeouts",
+        }
+    }
+
     /// Returns the number of executions that a search with this action did not complete, in a limit about it.
     fn beyond(self, limit: &mut Limit) -> Option<&mut u64> {
         match (self, limit) {
             (Action::WeakFailure, Limit::WeakFailures { beyond, .. })
-            | (Action::AddressReuse, Limit::AddressReuse { beyond, .. }) => Some(beyond),
+            | (Action::AddressReuse, Limit::AddressReuse { beyond, .. })
+            | (Action::EarlyTimeout, Limit::Timeouts { beyond, .. }) => Some(beyond),
             _ => None,
+        }
+    }
+
+    /// Returns `true` for a limit that says that this action was not explored, or only in part.
+    fn is_left_out_by(self, limit: &Limit) -> bool {
+        match (self, limit) {
+            (Action::WeakFailure, Limit::WeakFailures { most, .. })
+            | (Action::AddressReuse, Limit::AddressReuse { most, .. })
+            | (Action::EarlyTimeout, Limit::Timeouts { most, .. }) => *most == 0,
+            _ => false,
         }
     }
 
@@ -27,8 +53,23 @@ impl Action {
         match self {
             Action::WeakFailure => matches!(limit, Limit::WeakFailures { .. }),
             Action::AddressReuse => matches!(limit, Limit::AddressReuse { .. }),
+            Action::EarlyTimeout => matches!(limit, Limit::Timeouts { .. }),
         }
     }
+}
+
+/// Makes an error that needs an early time-out a warning.
+fn warn_of_timeout(finding: &mut Finding) {
+    if !finding.is_error() {
+        return;
+    }
+    finding.severity = Severity::Warning;
+    let otherwise = finding.suggestion.take().map(|text| format!("; {text}"));
+    finding.suggestion = Some(format!(
+        "a wait reached its limit of time before another thread ended it, as it may on a slow machine; if its limit is \
+         long enough everywhere, `--strategy 'auto(timeouts=0)'` leaves out such executions{}",
+        otherwise.unwrap_or_default()
+    ));
 }
 
 impl Report {
@@ -37,10 +78,34 @@ impl Report {
         self.limits.iter().any(|limit| action.is_of(limit)) && !self.limits.contains(&Limit::OneTask)
     }
 
+    /// Returns the actions that the search left out, and that an execution with several tasks could have had.
+    pub(crate) fn left_out(&self) -> impl Iterator<Item = Action> {
+        Action::ALL.into_iter().filter(|&action| self.leaves_out(action))
+    }
+
+    /// Lists that these actions were not explored together. Of one that was not explored at all, or only in part, the report
+    /// says so already.
+    pub(crate) fn note_apart(&mut self, possible: &[Action]) {
+        let is_open = |action: &Action| {
+            let mut limits = self.limits.iter();
+            limits.any(|limit| action.is_left_out_by(limit))
+        };
+        let apart = Action::ALL
+            .into_iter()
+            .filter(|action| possible.contains(action) && !is_open(action));
+        let actions: Vec<String> = apart.map(|action| action.setting().to_owned()).collect();
+        if actions.len() > 1 {
+            self.limits.push(Limit::Combined { actions });
+        }
+    }
+
     /// Adds the report of a search with this action, whose bound is `setting`. If that found an error, it replaces this one,
-    /// and `true` is returned. If it is complete, the action is no longer among what was not explored, up to its bound.
+    /// and `true` is returned; but an error that needs an early time-out becomes a warning of this one. If it is complete, the action is no longer among what was not explored, up to its bound.
     pub(crate) fn take_with_action(&mut self, mut next: Report, action: Action, setting: &str) -> bool {
         next.elapsed_seconds += self.elapsed_seconds;
+        if action == Action::EarlyTimeout {
+            next.findings.iter_mut().for_each(warn_of_timeout);
+        }
         if next.errors().next().is_some() {
             next.note(&format!(
                 "without `{setting}` no error was found: {}; {}",
@@ -69,7 +134,9 @@ impl Report {
         }
         match next.verdict {
             _ if interrupted() => self.undecide(&format!("it was interrupted with `{setting}`")),
-            _ if next.cut_off_failed => {
+            // There is a warning.
+            Verdict::Fail => {}
+            _ if next.cut_off_failed && action != Action::EarlyTimeout => {
                 self.undecide(&format!(
                     "with `{setting}`, an execution that was cut off had failed"
                 ));

@@ -236,7 +236,7 @@ fn a_bug_that_takes_two_early_time_outs_is_not_claimed_to_be_missing() {
             .explore(test)
     };
     let report = search(1);
-    let limit = Limit::Timeouts { most: 1 };
+    let limit = Limit::Timeouts { most: 1, beyond: 0 };
     assert!(
         report.verdict().is_pass() && report.limits().contains(&limit),
         "{report}"

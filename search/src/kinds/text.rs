@@ -45,7 +45,7 @@ macro_rules! options {
 }
 
 options! {
-    AutoOptions of "auto", DEFAULT: stale_reads weak_executions fair_yields weak_failures address_reuse;
+    AutoOptions of "auto", DEFAULT: stale_reads weak_executions fair_yields weak_failures address_reuse timeouts;
     DepthFirstBounds of "dfs", NONE: delays depth step;
     BestFirstOptions of "best-first", DEFAULT: priority prefixes;
     RankedOptions of "ranked", DEFAULT: variables threads epsilon sets arrays per_place;
@@ -207,7 +207,7 @@ impl StrategyKind {
                               or a `portfolio(..)` of those from `random` on; others: `dfs(delays=N,depth=N,step=N)`, \
                               `pct-all(DEPTH)`, `pctvb(DEPTH,VARIABLES)`, `random-delays(N)`, \
                               `best-first(PRIORITIES,prefixes=N)`, \
-                              `auto(stale_reads=N,weak_executions=N,fair_yields=N,weak_failures=N,address_reuse=N)`, \
+                              `auto(stale_reads=N,weak_executions=N,fair_yields=N,weak_failures=N,address_reuse=N,timeouts=N)`, \
                               `ranked(variables=N,threads=N,epsilon=P,sets=dynamic,arrays=whole,per_place=N)`, \
                               `maple(window=N,attempts=N,target=IROOT,memo=FILE)`";
 

@@ -115,6 +115,8 @@ pub(crate) struct FindingJson {
     #[serde(default)]
     severity: String,
     message: String,
+    #[serde(default)]
+    suggestion: Option<String>,
     schedule: String,
     #[serde(default)]
     pub(crate) count: u64,
@@ -318,6 +320,8 @@ impl ProjectReport {
             let first = lines.next().unwrap_or_default();
             say(&format!("{word}[{}]: {first}", finding.kind));
             lines.for_each(|line| say(&format!("  {line}")));
+            let advice = finding.suggestion.as_ref().filter(|_| most > 1);
+            advice.inspect(|advice| say(&format!("help: {advice}")));
         }
         text
     }
@@ -467,15 +471,18 @@ mod tests {
         let report = Explorer::new().program("a::b").explore(|| ());
         let mut json: serde_json::Value = serde_json::from_str(&report.to_json()).unwrap();
         json["findings"] = serde_json::json!([
-            {"kind": "misuse", "severity": "warning", "message": "one\ntwo\nthree", "schedule": ""},
+            {"kind": "misuse", "severity": "warning", "message": "one\ntwo\nthree", "suggestion": "four", "schedule": ""},
         ]);
         let read = ProjectReport::parse("a--b".into(), json.to_string()).unwrap();
         let summary = |detail| read.summary(&TextStyle::default().detail(detail));
-        let whole = "\n              warning[misuse]: one\n                two\n                three\n";
+        let whole = "\n              warning[misuse]: one\n                two\n                three\n              help: four\n";
         let normal = summary(Verbosity::Normal);
         assert!(normal.contains(whole), "{normal}");
         let quiet = summary(Verbosity::Quiet);
-        assert!(quiet.contains("one") && !quiet.contains("two"), "{quiet}");
+        assert!(
+            quiet.contains("one") && !quiet.contains("two") && !quiet.contains("four"),
+            "{quiet}"
+        );
     }
 
     /// The fields that are read are those that `Report::to_json` writes.

@@ -144,13 +144,17 @@ fn an_error_that_needs_an_early_time_out_is_a_warning() {
     let text = run(&project, &["test", "--unmodified", "a_message"])
         .ends_with(0)
         .stdout;
-    assert!(text.contains("warning[assertion]: "), "{text}");
+    let advice = "help: a wait reached its limit of time before another thread ended it";
+    assert!(
+        text.contains("warning[assertion]: ") && text.contains(advice),
+        "{text}"
+    );
     let without = explored(&project, 0, &["--strategy", "auto(timeouts=0)"]);
     let passed = report(&without, "timing_out::a_message_comes_in_time");
     assert_eq!(passed["findings"], json!([]), "{passed:#}");
 }
 
-/// Whether memory could be used again does not depend on the order of the steps that is run.
+/// The order of the steps that is run does not decide if memory could be used again.
 #[test]
 #[cfg_attr(not(unix), ignore = "executions have memory of their own on Unix")]
 fn an_address_is_used_again_by_default() {

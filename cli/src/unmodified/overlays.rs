@@ -275,7 +275,7 @@ fn write(place: &Path, dependency: &str) -> Result<(), Problem> {
 const PROFILE: [(&str, &str); 3] = [
     ("CARGO_PROFILE_RELEASE_OPT_LEVEL", "3"),
     ("CARGO_PROFILE_RELEASE_PANIC", "unwind"),
-    ("CARGO_PROFILE_RELEASE_LTO", "off"),
+    ("CARGO_PROFILE_RELEASE_LTO", "false"),
 ];
 
 /// Builds the overlays. If `quiet`, cargo shows no progress.

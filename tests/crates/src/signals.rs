@@ -119,6 +119,32 @@ mod want {
     }
 }
 
+mod synchronoise {
+    use super::*;
+    use ::synchronoise::SignalEvent;
+
+    #[test]
+    fn a_signal_is_taken() {
+        let event = SignalEvent::auto(false);
+        both(|| event.signal(), || event.wait());
+        assert!(!event.status());
+    }
+
+    #[test]
+    fn each_signal_wakes_a_thread() {
+        let event = &SignalEvent::auto(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| event.wait());
+            scope.spawn(|| event.wait());
+            event.signal();
+            while event.status() {
+                std::thread::yield_now();
+            }
+            event.signal();
+        });
+    }
+}
+
 mod waitgroup {
     use super::*;
     use ::futures_lite::future::{block_on, poll_once};

@@ -1,7 +1,10 @@
 //! `std::thread_local!` and its keys.
 //!
-//! Inside an execution each task has its own values, kept in the task's entry under the address of the key. Outside,
-//! the values are std's: the macro declares a thread-local of std, with the key around it.
+//! Inside an execution each task has its own values, kept in the task's entry. Outside, the values are std's: the macro
+//! declares a thread-local of std, with the key around it.
+//!
+//! As in std, a key is a constant, so it can be copied into other constants and statics, and into values. A declaration
+//! has one hidden static, with std's key. All copies of the key refer to it, and its address identifies the values.
 //!
 //! As in std, a value is created at its first use. Values with a destructor are dropped at the end of the task, in the
 //! reverse order of their creation. Once its destructor begins, a value can no longer be accessed.
@@ -37,27 +40,29 @@ macro_rules! thread_local_lookalike {
 
     ($(#[$attribute:meta])* $visibility:vis static $name:ident: $value:ty = const $init:block $(; $($rest:tt)*)?) => {
         $(#[$attribute])*
-        $visibility static $name: $crate::thread::LocalKey<$value> = {
+        $visibility const $name: $crate::thread::LocalKey<$value> = {
             #[allow(clippy::declare_interior_mutable_const, reason = "each thread gets its own")]
             const INTERMEZZO_INIT: $value = $init;
             $crate::real_std::thread_local! {
                 static INTERMEZZO_OUTSIDE: $value = const { INTERMEZZO_INIT };
             }
-            $crate::thread::LocalKey::new(&INTERMEZZO_OUTSIDE, || INTERMEZZO_INIT)
+            static INTERMEZZO_KEY: $crate::real_std::thread::LocalKey<$value> = INTERMEZZO_OUTSIDE;
+            $crate::thread::LocalKey::new(&INTERMEZZO_KEY, || INTERMEZZO_INIT)
         };
         $($crate::thread_local_lookalike! { $($rest)* })?
     };
 
     ($(#[$attribute:meta])* $visibility:vis static $name:ident: $value:ty = $init:expr $(; $($rest:tt)*)?) => {
         $(#[$attribute])*
-        $visibility static $name: $crate::thread::LocalKey<$value> = {
+        $visibility const $name: $crate::thread::LocalKey<$value> = {
             fn intermezzo_init() -> $value {
                 $init
             }
             $crate::real_std::thread_local! {
                 static INTERMEZZO_OUTSIDE: $value = intermezzo_init();
             }
-            $crate::thread::LocalKey::new(&INTERMEZZO_OUTSIDE, intermezzo_init)
+            static INTERMEZZO_KEY: $crate::real_std::thread::LocalKey<$value> = INTERMEZZO_OUTSIDE;
+            $crate::thread::LocalKey::new(&INTERMEZZO_KEY, intermezzo_init)
         };
         $($crate::thread_local_lookalike! { $($rest)* })?
     };
@@ -66,6 +71,8 @@ macro_rules! thread_local_lookalike {
 /// A key to a value of which each thread has its own: `std::thread::LocalKey`. Created by
 /// [`thread_local!`](crate::thread_local_lookalike).
 pub struct LocalKey<T: 'static> {
+    /// The hidden static of the declaration. Its address is the same for all copies of the key; that of a copy is not,
+    /// because the compiler makes as many of a constant as it likes.
     outside: &'static std::thread::LocalKey<T>,
     init: fn() -> T,
 }
@@ -105,7 +112,7 @@ impl<T: 'static> LocalKey<T> {
     /// Returns the current task's value. If there is none yet, it is created from `given` if that is `Some`, and otherwise
     /// by the key's initialiser.
     fn inside(&'static self, engine: Engine, given: &mut Option<T>) -> Result<*const T, AccessError> {
-        let key = std::ptr::from_ref(self).addr();
+        let key = std::ptr::from_ref(self.outside).addr();
         let task = engine.task();
         let known = engine.with_task(task, |entry| {
             let local = entry.locals.iter().find(|local| local.key == key)?;

@@ -202,6 +202,27 @@ fn ok_thread_local_is_not_shared() {
     assert_eq!(t.join().unwrap(), 0);
 }
 
+// A type holds the key of a thread-local by value, as the nodes of the crate mcslock do.
+struct Counter {
+    key: thread::LocalKey<Cell<usize>>,
+}
+thread_local! {
+    static KEY: Cell<usize> = const { Cell::new(0) };
+}
+static COUNTERS: [Counter; 2] = [Counter { key: KEY }, Counter { key: KEY }];
+#[test]
+fn bug_thread_local_key_by_value() {
+    COUNTERS[0].key.set(1);
+    let t = thread::spawn(|| COUNTERS[0].key.get());
+    assert_eq!(t.join().unwrap(), 1);
+}
+#[test]
+fn ok_thread_local_key_by_value() {
+    COUNTERS[0].key.set(1);
+    let t = thread::spawn(|| COUNTERS[1].key.replace(2) + COUNTERS[0].key.get() + KEY.get());
+    assert_eq!((t.join().unwrap(), COUNTERS[1].key.get(), KEY.get()), (4, 1, 1));
+}
+
 // The test relies on sleeps for an order.
 #[test]
 fn bug_sleep_orders() {

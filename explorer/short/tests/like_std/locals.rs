@@ -308,9 +308,95 @@ fn syntax_of_the_macro() {
     assert_eq!(format!("{:?}", syntax::ONE), "LocalKey { .. }");
 }
 
+fn a_key_may_be_copied() {
+    struct Counter(thread::LocalKey<Cell<u32>>);
+    impl Counter {
+        fn next(&'static self) -> u32 {
+            self.0.set(self.0.get() + 1);
+            self.0.get()
+        }
+    }
+    thread_local! {
+        static FIRST: Cell<u32> = const { Cell::new(0) };
+        static SAME_TYPE: Cell<u32> = const { Cell::new(0) };
+        static LAZY: Cell<u32> = Cell::new(20);
+    }
+    const KEY: thread::LocalKey<Cell<u32>> = FIRST;
+    const CONSTANT: Counter = Counter(FIRST);
+    static KEPT: Counter = Counter(KEY);
+    static MORE: [Counter; 3] = [Counter(FIRST), Counter(SAME_TYPE), Counter(LAZY)];
+
+    let counts = || {
+        let copy: &'static Counter = Box::leak(Box::new(Counter(LAZY)));
+        FIRST.set(10);
+        let first = [
+            CONSTANT.next(),
+            KEPT.next(),
+            MORE[0].next(),
+            FIRST.get(),
+            KEY.get(),
+        ];
+        let other = [
+            MORE[1].next(),
+            SAME_TYPE.get(),
+            MORE[2].next(),
+            copy.next(),
+            LAZY.get(),
+        ];
+        (first, other)
+    };
+    let expected = ([11, 12, 13, 13, 13], [1, 1, 21, 22, 22]);
+    assert_eq!(thread::spawn(counts).join().unwrap(), expected);
+    assert_eq!(thread::spawn(counts).join().unwrap(), expected);
+}
+
+fn a_copied_key_has_one_value_to_drop() {
+    thread_local!(static KEY: Slot = const { RefCell::new(None) });
+    static COPIES: [thread::LocalKey<Slot>; 2] = [KEY, KEY];
+    let said = Log::of(|log| {
+        COPIES[0].set(Some(Last::saying(log, "first")));
+        COPIES[1].set(Some(Last::saying(log, "second")));
+        log.say(format!("{}", KEY.with_borrow(Option::is_some)));
+    });
+    assert_eq!(said, ["first", "true", "second"]);
+}
+
+fn a_key_may_belong_to_a_type() {
+    struct Pool<T>(T);
+    impl<T> Pool<T> {
+        thread_local! {
+            /// Shared by the pools of all types.
+            static NEXT: Cell<u32> = const { Cell::new(0) };
+            static NAMES: RefCell<Vec<String>> = RefCell::default();
+        }
+        fn next() -> u32 {
+            Self::NEXT.set(Self::NEXT.get() + 1);
+            Self::NAMES.with_borrow_mut(|names| names.push("pool".into()));
+            Self::NEXT.get() + Self::NAMES.with_borrow(Vec::len) as u32
+        }
+    }
+    trait Numbered {
+        thread_local!(static NUMBER: Cell<u32> = const { Cell::new(7) });
+        fn number(&self) -> u32 {
+            Self::NUMBER.replace(8)
+        }
+    }
+    impl<T> Numbered for Pool<T> {}
+    let numbers = || {
+        (
+            Pool::<u8>::next(),
+            Pool::<String>::next(),
+            Pool(1).number(),
+            Pool("").number(),
+        )
+    };
+    assert_eq!(thread::spawn(numbers).join().unwrap(), (2, 4, 7, 8));
+}
+
 cases! {
     keys_initialised_last_are_dropped_first a_destructor_may_make_more_values destructors_see_what_is_left
     what_cannot_be_reached_says_so each_thread_has_its_own values_are_dropped_after_a_panic
     an_initialiser_runs_once_per_thread an_initialiser_may_use_its_own_key a_panic_in_an_initialiser_leaves_nothing
     set_needs_no_initialiser shortcuts_of_cells syntax_of_the_macro
+    a_key_may_be_copied a_copied_key_has_one_value_to_drop a_key_may_belong_to_a_type
 }

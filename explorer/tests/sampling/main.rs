@@ -8,6 +8,7 @@ mod common;
 mod auto;
 mod clones;
 mod delays;
+mod lockstep;
 mod probability;
 mod same;
 mod strategies;

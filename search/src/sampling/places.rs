@@ -10,6 +10,9 @@
 //! In every second execution, a place counts as a different one at each visit by the same task. That finds bugs that
 //! only one round of a loop shows.
 //!
+//! After some thousand choices, all priorities are drawn again. Otherwise loops that wait for each other could go in lockstep
+//! forever: each would always look at the wrong moment.
+//!
 //! A task that yielded waits until another one has run, if one can. Misses: orders in which a place has to come first
 //! at one time and last at another, unless the rounds distinguish them; and orders that require many particular
 //! decisions between tasks at the same place.
@@ -21,11 +24,16 @@ use intermezzo_engine::strategy::ChoicePoint;
 use rand::RngExt;
 use std::collections::HashMap;
 
+/// The number of choices of a task after which the priorities are drawn again.
+const CHOICES: u32 = 4096;
+
 /// Random priorities of places.
 #[derive(Default)]
 pub(crate) struct Places {
     /// `true` if rounds are distinguished in this execution.
     by_rounds: bool,
+    /// The number of choices in this execution.
+    choices: u32,
     /// The priorities by place, and by the number of the task's earlier visits to it.
     priorities: HashMap<(Site, u32), u64>,
     /// The number of visits of each task to each place, if rounds are distinguished.
@@ -45,6 +53,7 @@ impl Policy for Places {
 
     fn begin(&mut self, draw: Draw, _: &Profile, _: &mut Generator) {
         self.by_rounds = draw.number % 2 == 1;
+        self.choices = 0;
         self.priorities.clear();
         self.visits.clear();
     }
@@ -52,6 +61,10 @@ impl Policy for Places {
     fn choose(&mut self, point: &ChoicePoint<'_>, _: &Profile, random: &mut Generator) -> u32 {
         if point.kind != ChoiceKind::Task {
             return uniform(point, random);
+        }
+        self.choices = self.choices.wrapping_add(1);
+        if self.choices.is_multiple_of(CHOICES) {
+            self.priorities.clear();
         }
         let last = point.running;
         let yielded = !point.preempts && point.is_enabled(last.0);

@@ -1,9 +1,9 @@
 //! More searches of a test that was not written for intermezzo, in which the environment does more.
 //!
-//! In such a test, weak compare-exchanges do not fail without a reason, no allocation gets the address of freed memory, and waits
-//! with a limit of time do not end early. With these actions, there are many more executions, and few bugs need them. Those
-//! that do are hard to find in another way: code that takes a failure for a changed value, pointers that are equal although
-//! they point to something else (ABA), and a time-out that comes just when the wait would end.
+//! In such a test, weak compare-exchanges do not fail without a reason, no allocation gets the address of freed memory,
+//! and waits with a limit of time do not end early. With these actions, there are many more executions, and few bugs
+//! need them. Those that do are hard to find in another way: code that takes a failure for a changed value, pointers
+//! that are equal although they point to something else (ABA), and a time-out that comes just when the wait would end.
 //! So searches with these actions follow, one after the other, if the test has passed, created a task, and had an execution
 //! in which the action was possible. Each has what the searches before it have left of the limits, and is short: it runs as
 //! many executions as the first search, or [`EXECUTIONS_ALWAYS`] if that is more, and takes as long as all searches before
@@ -12,8 +12,8 @@
 //! A test of one task is left out: such tests say what data structures do when nothing else happens, and often take the success
 //! of a weak exchange for granted.
 //!
-//! The limit of a wait in a test is usually one that a real machine keeps. So an error that needs an early time-out is a warning,
-//! and the test passes.
+//! The limit of a wait in a test is usually one that a real machine keeps. So an error that needs an early time-out is a
+//! warning, and the test passes.
 //!
 //! **Misses.** Two of these actions in one execution, and these actions under a memory model.
 

@@ -100,7 +100,8 @@ impl Report {
     }
 
     /// Adds the report of a search with this action, whose bound is `setting`. If that found an error, it replaces this one,
-    /// and `true` is returned; but an error that needs an early time-out becomes a warning of this one. If it is complete, the action is no longer among what was not explored, up to its bound.
+    /// and `true` is returned; but an error that needs an early time-out becomes a warning of this one. If it is complete, the
+    /// action is no longer among what was not explored, up to its bound.
     pub(crate) fn take_with_action(&mut self, mut next: Report, action: Action, setting: &str) -> bool {
         next.elapsed_seconds += self.elapsed_seconds;
         if action == Action::EarlyTimeout {

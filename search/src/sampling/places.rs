@@ -2,16 +2,16 @@
 //!
 //! For some bugs, all tasks that reach a place have to wait there, not just one. For example, a hundred tasks store to
 //! `a` and then to `b`, and the bug shows only while none of them has stored to `b`. With priorities of tasks or of
-//! operations, each additional task makes that less likely. Here each place has a random priority for the whole
-//! execution, and a task at the place with the highest priority runs. All tasks at that place have the same
-//! probability. So tasks that run the same code are treated alike, and their number does not matter. If p places
-//! matter, and one order of them provokes the bug, an execution finds it with probability at least 1/p!.
+//! operations, each additional task makes that less likely. Here each place has a random priority, and a task at the
+//! place with the highest priority runs. All tasks at that place have the same probability. So tasks that run the same
+//! code are treated alike, and their number does not matter. If p places matter, and one order of them provokes the
+//! bug, an execution finds it with probability at least 1/p!.
 //!
 //! In every second execution, a place counts as a different one at each visit by the same task. That finds bugs that
 //! only one round of a loop shows.
 //!
-//! After some thousand choices, all priorities are drawn again. Otherwise loops that wait for each other could go in lockstep
-//! forever: each would always look at the wrong moment.
+//! In an execution with thousands of choices, all priorities are drawn again from time to time. Otherwise loops that wait
+//! for each other could go in lockstep forever: each would always look at the wrong moment.
 //!
 //! A task that yielded waits until another one has run, if one can. Misses: orders in which a place has to come first
 //! at one time and last at another, unless the rounds distinguish them; and orders that require many particular
@@ -24,7 +24,7 @@ use intermezzo_engine::strategy::ChoicePoint;
 use rand::RngExt;
 use std::collections::HashMap;
 
-/// The number of choices of a task after which the priorities are drawn again.
+/// The number of choices among tasks after which the priorities are drawn again.
 const CHOICES: u32 = 4096;
 
 /// Random priorities of places.
@@ -32,7 +32,7 @@ const CHOICES: u32 = 4096;
 pub(crate) struct Places {
     /// `true` if rounds are distinguished in this execution.
     by_rounds: bool,
-    /// The number of choices in this execution.
+    /// The number of choices among tasks in this execution.
     choices: u32,
     /// The priorities by place, and by the number of the task's earlier visits to it.
     priorities: HashMap<(Site, u32), u64>,

@@ -143,8 +143,8 @@ fn found_freed(engine: Engine, site: Site) {
     arena::misused(engine, &message);
 }
 
-/// Ends the execution with a finding if a handle is created or dropped after the last one was dropped. The memory may still be there, for
-/// weak handles.
+/// Ends the execution with a finding if a handle is created or dropped after the last one was dropped. The memory may
+/// still be there, for weak handles.
 #[cold]
 fn check_ended(engine: Engine, var: u32, after: u64, site: Site) {
     // `Arc::new_cyclic` counts the first handle when there is a weak one already.

@@ -270,8 +270,11 @@ fn check(library: &str, ran: &Ran, verdicts: &[(&str, &str, &str)]) -> Value {
     for (test, verdict, kind) in verdicts {
         let report = report(&all, &format!("{library}::{test}"));
         assert_eq!(report["verdict"], *verdict, "{report:#}");
-        let finding = &report["findings"][0];
-        assert_eq!(finding["kind"].as_str().unwrap_or_default(), *kind, "{report:#}");
+        // A test that measures how long a wait takes has a warning, because the wait may take longer.
+        let mut findings = report["findings"].as_array().unwrap().iter();
+        let error = findings.find(|finding| finding["severity"] == "error");
+        let found = error.and_then(|error| error["kind"].as_str());
+        assert_eq!(found.unwrap_or_default(), *kind, "{report:#}");
     }
     all
 }

@@ -19,9 +19,13 @@
 //!   they establish. With `arc_counts` in the environment they are schedule points. Until the test has created a task,
 //!   everything is ordered anyway, and they are not recorded.
 //!
-//! Blind spots: code that was compiled without the pass, such as std's own that is not generic, C, and inline assembly;
-//! the orders of a free and of accesses to the block beyond its first 4 KiB, which race but are not explored; code
-//! without valid frame pointers, if the debug information shows only functions of std.
+//! - **Copies, fills and comparisons** by C's `memcpy` and its siblings count with glibc, whoever calls them: the engine
+//!   defines these functions, too.
+//!
+//! Other accesses of code that was compiled without the pass are blind spots: of C, of inline assembly, and of what std
+//! has compiled already, such as its sorting of integers. So are the orders of a free and of accesses to the block beyond
+//! its first 4 KiB, which race but are not explored; and code without valid frame pointers, if the debug information shows
+//! only functions of std.
 
 #[cfg(all(
     feature = "unmodified",

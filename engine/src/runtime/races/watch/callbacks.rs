@@ -1,6 +1,9 @@
 //! The functions that code calls before its accesses, if it was compiled with LLVM's pass for the thread sanitizer:
 //! `__tsan_read8` and its siblings, as LLVM's `ThreadSanitizer.cpp` names them.
 //!
+//! With glibc, the functions of C that copy, fill and compare memory are here as well (`memcpy` and its siblings), for the
+//! accesses of code that was compiled without the pass.
+//!
 //! Each reads its return address and its caller's frame pointer, and continues in a function of this module. That
 //! returns at once if no execution runs, or if intermezzo's own code made the call.
 

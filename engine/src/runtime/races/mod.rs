@@ -19,8 +19,8 @@
 //!   they establish. With `arc_counts` in the environment they are schedule points. Until the test has created a task,
 //!   everything is ordered anyway, and they are not recorded.
 //!
-//! - **Copies, fills and comparisons** by C's `memcpy` and its siblings count with glibc, whoever calls them: the engine
-//!   defines these functions, too.
+//! - **Copies, fills and comparisons** by C's `memcpy` and its siblings count with glibc, also if the pass has not seen
+//!   their caller: the engine defines these functions, too.
 //!
 //! Other accesses of code that was compiled without the pass are blind spots: of C, of inline assembly, and of what std
 //! has compiled already, such as its sorting of integers. So are the orders of a free and of accesses to the block beyond

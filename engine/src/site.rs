@@ -9,6 +9,7 @@ use std::num::NonZero;
 use std::panic::Location;
 use std::ptr::NonNull;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// A place in the code: a place in the source that the compiler noted, or the address of an instruction.
 ///
@@ -89,11 +90,22 @@ impl Site {
 
     /// Returns this place if it is in the test's code or a library's; `other` if it is in std's. A place in code of std
     /// that calls an operation for the test, such as `collect`, does not help a reader of a report.
-    #[inline]
+    #[inline(never)]
     pub fn unless_in_std(self, other: Site) -> Site {
-        // The compiler names sources of std by absolute paths, and usually those of the test by relative ones.
-        let in_std = |at: &&Location<'static>| at.file().starts_with('/') && is_of_std(at.file());
-        self.noted().filter(in_std).map_or(self, |_| other)
+        /// The word of the last place that was asked about, with this bit set if it is in std.
+        static LAST: AtomicUsize = AtomicUsize::new(0);
+        const IN_STD: usize = IS_ADDRESS;
+        let Some(at) = self.noted() else { return self };
+        let in_std = match LAST.load(Relaxed) {
+            last if last & !IN_STD == self.word() => last & IN_STD != 0,
+            _ => {
+                // The compiler names sources of std by absolute paths, and usually those of the test by relative ones.
+                let in_std = at.file().starts_with('/') && is_of_std(at.file());
+                LAST.store(self.word() | if in_std { IN_STD } else { 0 }, Relaxed);
+                in_std
+            }
+        };
+        if in_std { other } else { self }
     }
 
     /// Returns the place that the compiler noted, unless it is an instruction.

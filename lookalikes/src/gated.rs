@@ -18,23 +18,41 @@ pub(crate) trait State {
     fn gates(&self) -> Gates;
 }
 
-pub(crate) struct GatedBody<S> {
-    /// Guards the state. Its value is the number of threads that wait outside an execution.
-    lock: Mutex<usize>,
-    changed: Condvar,
-    state: UnsafeCell<S>,
+/// The lock of a state. Its value is the number of threads that wait outside an execution.
+///
+/// Its functions have no type parameters, so unmodified code calls them in the layer over std. They are not compiled
+/// again with the test, which usually is not optimised.
+struct Lock(Mutex<usize>);
+
+/// A lock that is held.
+struct Held<'l>(MutexGuard<'l, usize>);
+
+impl Lock {
+    #[cfg_attr(feature = "unmodified", inline(never))]
+    fn acquire(&self) -> Held<'_> {
+        Held(self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
 }
 
-impl<S> GatedBody<S> {
-    fn lock(&self) -> MutexGuard<'_, usize> {
-        self.lock.lock().unwrap_or_else(PoisonError::into_inner)
+impl Held<'_> {
+    /// Releases the lock. Returns `true` if threads wait outside an execution.
+    #[cfg_attr(feature = "unmodified", inline(never))]
+    fn release(self) -> bool {
+        *self.0 > 0
     }
+}
+
+pub(crate) struct GatedBody<S> {
+    /// Guards the state.
+    lock: Lock,
+    changed: Condvar,
+    state: UnsafeCell<S>,
 }
 
 impl<S: State> Body for GatedBody<S> {
     const KIND: VarKind = S::KIND;
     fn gates(&self) -> Gates {
-        let _held = self.lock();
+        let _held = self.lock.acquire();
         // SAFETY: under the lock.
         unsafe { &*self.state.get() }.gates()
     }
@@ -88,7 +106,7 @@ named_by! { [S: State] Gated<S>: 0; }
 impl<S> Gated<S> {
     pub(crate) const fn new(state: S) -> Gated<S> {
         Gated(Object::new(GatedBody {
-            lock: Mutex::new(0),
+            lock: Lock(Mutex::new(0)),
             changed: Condvar::new(),
             state: UnsafeCell::new(state),
         }))
@@ -153,7 +171,7 @@ impl<S: State> Gated<S> {
                 engine.timed_out(access);
                 return None;
             }
-            let held = body.lock();
+            let held = body.lock.acquire();
             // SAFETY: under the lock.
             let state = unsafe { &mut *body.state.get() };
             let open = state.gates();
@@ -161,7 +179,7 @@ impl<S: State> Gated<S> {
                 break (held, state);
             }
             // A thread that is not controlled was faster.
-            drop(held);
+            held.release();
             engine.set_gates(var, open);
         };
         let Did {
@@ -171,9 +189,7 @@ impl<S: State> Gated<S> {
             written,
         } = act(state);
         let gates = state.gates();
-        let waits_outside = *held > 0;
-        drop(held);
-        if waits_outside {
+        if held.release() {
             body.changed.notify_all();
         }
         engine.set_gates(var, gates);
@@ -191,7 +207,7 @@ impl<S: State> Gated<S> {
     fn perform_outside<R>(&self, site: Site, when: When, act: impl FnOnce(&mut S) -> Did<R>) -> Option<R> {
         // SAFETY: the body exists as long as the object.
         let body = unsafe { &*self.0.outside(site) };
-        let mut held = body.lock();
+        let Held(mut held) = body.lock.acquire();
         let (gates, until) = match when {
             When::Now | When::InStep => (0, None),
             When::Open(gates) => (gates, None),

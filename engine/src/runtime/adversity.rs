@@ -112,7 +112,7 @@ impl Engine {
     #[cfg_attr(feature = "unmodified", inline(never))]
     #[cfg_attr(not(feature = "unmodified"), inline(always))]
     pub fn note_order(self, order: MemoryOrder) {
-        self.with(|rt| rt.world.capped.weaker_orders |= order != MemoryOrder::SeqCst);
+        self.quick(|rt| rt.world.capped.weaker_orders |= order != MemoryOrder::SeqCst);
     }
 
     /// Notes a read, with this ordering, of something that other tasks change: a reference count, the end of a task,
@@ -120,19 +120,19 @@ impl Engine {
     /// before the change under a memory model.
     pub fn note_look(self, order: MemoryOrder) {
         let orders_nothing = matches!(order, MemoryOrder::Relaxed | MemoryOrder::None);
-        self.with(|rt| rt.world.capped.weaker_orders |= orders_nothing);
+        self.quick(|rt| rt.world.capped.weaker_orders |= orders_nothing);
     }
 
     /// Notes that the test uses a barrier of the system that orders all its tasks at once.
     pub fn note_barrier(self) {
-        self.with(|rt| rt.world.capped.barriers = true);
+        self.quick(|rt| rt.world.capped.barriers = true);
     }
 
     /// Notes that `notify_one` could have woken another waiter if the environment allowed it.
     #[cfg_attr(feature = "unmodified", inline(never))]
     #[cfg_attr(not(feature = "unmodified"), inline)]
     pub fn note_first_notified(self) {
-        self.with(|rt| rt.world.capped.notify_any = true);
+        self.quick(|rt| rt.world.capped.notify_any = true);
     }
 }
 

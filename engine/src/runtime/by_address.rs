@@ -55,7 +55,7 @@ impl Engine {
     #[cfg_attr(feature = "unmodified", inline(never))]
     #[cfg_attr(not(feature = "unmodified"), inline(always))]
     fn var_at_home(self, key: Key) -> Option<u32> {
-        self.with(|rt| rt.objects.by_address.find_at_home(key, rt.objects.epoch()))
+        self.quick(|rt| rt.objects.by_address.find_at_home(key, rt.objects.epoch()))
     }
 
     /// Returns the variable of an object.
@@ -167,6 +167,15 @@ impl ByAddressTable {
         self.used = 0;
         self.addresses.clear();
         self.freed.clear();
+    }
+
+    /// Returns `true` if an object in this memory is used.
+    #[cfg(feature = "unmodified")]
+    pub(super) fn any_in(&self, memory: &std::ops::Range<usize>) -> bool {
+        let first = self.addresses.partition_point(|&address| address < memory.start);
+        self.addresses
+            .get(first)
+            .is_some_and(|address| memory.contains(address))
     }
 
     /// Notes that memory is freed, which removes the objects in it, but not the counts. Calls the closure with the

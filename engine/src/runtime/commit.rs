@@ -13,7 +13,7 @@ impl Engine {
     #[cfg_attr(feature = "unmodified", inline(never))]
     #[cfg_attr(not(feature = "unmodified"), inline)]
     pub fn commit(self, access: Access, read: u64, written: u64) {
-        match self.with(|rt| rt.record_at_once(&access, read, written)) {
+        match self.quick(|rt| rt.record_at_once(&access, read, written)) {
             Some(false) => {}
             Some(true) => self.tell_access(),
             None => self.commit_anyway(&access, read, written),

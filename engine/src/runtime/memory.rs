@@ -442,7 +442,7 @@ impl Engine {
     #[cfg_attr(feature = "unmodified", inline(never))]
     #[cfg_attr(not(feature = "unmodified"), inline(always))]
     pub fn has_memory_model(self) -> bool {
-        self.with(|rt| rt.memory.has_model())
+        self.quick(|rt| rt.memory.has_model())
     }
 
     /// Returns the value that the current task's operation reads, as bits. The operation was announced, and `newest`

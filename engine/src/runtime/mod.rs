@@ -191,7 +191,7 @@ impl Engine {
         // What follows is in separate functions, which are called last, so that the most frequent case needs none of
         // their registers.
         // Without branches in between: hardly ever is one of them set.
-        if self.with(|rt| {
+        if self.quick(|rt| {
             rt.end.teardown | rt.end.takes_care | rt.monitors.pointers_out | (rt.tasks.current() >= 64)
         }) {
             return self.enter_with_care(op, order, var, site);
@@ -287,13 +287,13 @@ impl Engine {
     #[cfg_attr(feature = "unmodified", inline(never))]
     #[cfg_attr(not(feature = "unmodified"), inline(always))]
     pub fn every_operation(self) -> bool {
-        self.with(|rt| rt.limits.every_operation)
+        self.quick(|rt| rt.limits.every_operation)
     }
 
     /// Returns `true` if the current task has had no schedule point since the step of another task ended its wait, and
     /// it continued right after that step. Its operations belong to that step.
     pub fn is_in_step_of_another(self) -> bool {
-        self.with(|rt| rt.ready.last() != rt.tasks.current())
+        self.quick(|rt| rt.ready.last() != rt.tasks.current())
     }
 
     /// Adds a schedule point right before an operation that commutes with all others, if every operation has one.
@@ -407,15 +407,14 @@ impl Engine {
     #[cfg_attr(feature = "unmodified", inline(never))]
     #[cfg_attr(not(feature = "unmodified"), inline(always))]
     pub fn set_gates(self, var: u32, gates: Gates) {
-        self.with(|rt| {
+        let concerns_tasks = self.quick(|rt| {
             let entry = &mut rt.objects.vars[var];
-            if entry.gates != gates {
-                entry.gates = gates;
-                if !entry.watchers.is_empty() {
-                    rt.gates_changed(var);
-                }
-            }
+            let changes = std::mem::replace(&mut entry.gates, gates) != gates;
+            changes && !entry.watchers.is_empty()
         });
+        if concerns_tasks {
+            self.with(|rt| rt.gates_changed(var));
+        }
     }
 
     /// Opens some gates of a variable and closes others. The rest do not change.
@@ -430,14 +429,14 @@ impl Engine {
     #[cfg_attr(feature = "unmodified", inline(never))]
     #[cfg_attr(not(feature = "unmodified"), inline)]
     pub fn gates(self, var: u32) -> Gates {
-        self.with(|rt| rt.objects.vars[var].gates)
+        self.quick(|rt| rt.objects.vars[var].gates)
     }
 
     /// Notes the holder of a lock, for reports of deadlocks.
     #[cfg_attr(feature = "unmodified", inline(never))]
     #[cfg_attr(not(feature = "unmodified"), inline(always))]
     pub fn own(self, var: u32, site: Site) {
-        self.with(|rt| {
+        self.quick(|rt| {
             let current = rt.tasks.current();
             let entry = &mut rt.objects.vars[var];
             entry.owner = current;
@@ -449,34 +448,34 @@ impl Engine {
     #[cfg_attr(feature = "unmodified", inline(never))]
     #[cfg_attr(not(feature = "unmodified"), inline(always))]
     pub fn disown(self, var: u32) {
-        self.with(|rt| rt.objects.vars[var].owner = NO_TASK);
+        self.quick(|rt| rt.objects.vars[var].owner = NO_TASK);
     }
 
     /// Returns the task whose code runs.
     #[cfg_attr(feature = "unmodified", inline(never))]
     #[cfg_attr(not(feature = "unmodified"), inline(always))]
     pub fn task(self) -> u32 {
-        self.with(|rt| rt.tasks.current())
+        self.quick(|rt| rt.tasks.current())
     }
 
     /// Returns the number of this execution, which is unique in the process.
     #[cfg_attr(feature = "unmodified", inline(never))]
     #[cfg_attr(not(feature = "unmodified"), inline(always))]
     pub fn epoch(self) -> u64 {
-        self.with(|rt| rt.objects.epoch())
+        self.quick(|rt| rt.objects.epoch())
     }
 
     /// Returns `true` if the execution has ended and is being torn down.
     #[cfg_attr(feature = "unmodified", inline(never))]
     #[cfg_attr(not(feature = "unmodified"), inline(always))]
     pub fn in_teardown(self) -> bool {
-        self.with(|rt| rt.end.teardown)
+        self.quick(|rt| rt.end.teardown)
     }
 
     /// Returns `false` if an access of the current task now is ordered with all others: no other task has been created
     /// yet, so all of them come after it; or the execution has ended.
     pub fn may_be_raced(self) -> bool {
-        self.with(|rt| rt.tasks.created() > 1 && !rt.end.teardown)
+        self.quick(|rt| rt.tasks.created() > 1 && !rt.end.teardown)
     }
 
     /// Returns the bounds and switches of the environment.
@@ -490,7 +489,7 @@ impl Engine {
     #[cfg_attr(feature = "unmodified", inline(never))]
     #[cfg_attr(not(feature = "unmodified"), inline)]
     pub fn task_var(self, task: u32) -> u32 {
-        self.with(|rt| rt.tasks[task].var)
+        self.quick(|rt| rt.tasks[task].var)
     }
 
     /// Chooses a value for the test, from 0 to `alternatives - 1`, at this place. There is no schedule point, unless

@@ -135,12 +135,7 @@ impl<I: EmbeddedIdentity> Identity for I {
     }
     #[inline(always)]
     fn var_of<B: Body + ?Sized>(object: &Object<B, I>, engine: Engine) -> Option<u32> {
-        let id = EmbeddedIdentity::word(&object.id).load(Relaxed);
-        if id >> VAR_BITS == engine.epoch() {
-            Some((id & ((1 << VAR_BITS) - 1)) as u32)
-        } else {
-            None
-        }
+        engine.var_of(EmbeddedIdentity::word(&object.id))
     }
     fn find<B: Body + ?Sized>(_: &Object<B, I>, _: Engine) -> Option<u32> {
         None
@@ -375,6 +370,9 @@ impl Engine {
     #[cfg(feature = "unmodified")]
     pub(super) fn freed(self, memory: std::ops::Range<usize>) -> Option<(VarKind, Site)> {
         self.with(|rt| {
+            if !rt.objects.by_address.any_in(&memory) {
+                return None;
+            }
             let mut place = None;
             let (current, tasks) = (rt.tasks.current(), rt.tasks.as_slice());
             let (record, vars) = (&mut rt.record, &rt.objects.vars);
@@ -408,6 +406,8 @@ impl Engine {
     }
 
     /// Returns the variable that a word of identity stands for in this execution.
+    #[cfg_attr(feature = "unmodified", inline(never))]
+    #[cfg_attr(not(feature = "unmodified"), inline(always))]
     pub fn var_of(self, word: &AtomicU64) -> Option<u32> {
         let id = word.load(Relaxed);
         (id >> VAR_BITS == self.epoch()).then_some((id & ((1 << VAR_BITS) - 1)) as u32)

@@ -50,6 +50,16 @@ impl Engine {
     /// # Safety
     /// As for [`Self::fork`].
     unsafe fn fork_now<F: FnOnce() -> T, T>(self, name: Option<Arc<str>>, site: Site, closure: F) -> u32 {
+        let task = self.begin_fork(name, site);
+        // SAFETY: as the caller says.
+        self.with(|rt| unsafe { rt.tasks.room(task).fill(closure) });
+        self.end_fork(task, site);
+        task
+    }
+
+    /// Makes a task without a closure. Returns its number.
+    #[inline(never)]
+    fn begin_fork(self, name: Option<Arc<str>>, site: Site) -> u32 {
         if self.in_teardown() {
             // This counts as an operation. So a destructor cannot create tasks without limit.
             self.abandon_current();
@@ -67,18 +77,20 @@ impl Engine {
             false => name,
         };
         self.with(|rt| rt.begin_after(rt.tasks.current(), None));
-        let task = match self.with(|rt| rt.new_task(name, site)) {
+        match self.with(|rt| rt.new_task(name, site)) {
             Ok(task) => task,
             Err(error) => self.misuse(format!("no memory for the stack of task {created}: {error}")),
-        };
-        // SAFETY: as the caller says.
-        self.with(|rt| unsafe { rt.tasks.room(task).fill(closure) });
+        }
+    }
+
+    /// Records that a task was created.
+    #[inline(never)]
+    fn end_fork(self, task: u32, site: Site) {
         self.commit(
             Access::new(SyncVarOp::TaskFork, self.task_var(task), site),
             u64::from(task),
             0,
         );
-        task
     }
 
     /// Returns the indices of the task's creators and its own, each among its creator's tasks: `1` for the first task

@@ -81,7 +81,7 @@ impl Engine {
     #[cfg_attr(feature = "unmodified", inline(never))]
     #[cfg_attr(not(feature = "unmodified"), inline)]
     pub fn changed_nothing(self, access: Access, read: u64) {
-        if self.with(|rt| rt.limits.unmodified) {
+        if self.quick(|rt| rt.limits.unmodified) {
             self.yield_if_it_waits(access, read);
         }
     }

@@ -25,8 +25,17 @@ struct MutexBody<T: ?Sized> {
     data: UnsafeCell<T>,
 }
 
-/// A hold on std's lock.
-pub(super) type Raw<'a> = std::sync::MutexGuard<'a, ()>;
+/// A hold on std's lock. Like all that is done with that lock, it has no type parameter, so unmodified code calls its
+/// destructor in the layer over std, which is optimised.
+pub(super) struct Raw<'a>(Option<std::sync::MutexGuard<'a, ()>>);
+
+impl Drop for Raw<'_> {
+    #[cfg_attr(feature = "unmodified", inline(never))]
+    #[cfg_attr(not(feature = "unmodified"), inline)]
+    fn drop(&mut self) {
+        drop(self.0.take());
+    }
+}
 
 impl<T: ?Sized> Body for MutexBody<T> {
     const KIND: VarKind = VarKind::Mutex;
@@ -128,7 +137,7 @@ impl<T: ?Sized> Mutex<T> {
         // SAFETY: the lock of std is shared.
         let raw = unsafe { &(*body).raw };
         let held = raw.lock().unwrap_or_else(PoisonError::into_inner);
-        self.guard(body, Held::Outside(Some(held)))
+        self.guard(body, Held::Outside(Some(Raw(Some(held)))))
     }
 
     #[inline]
@@ -207,14 +216,14 @@ impl<T: ?Sized> Mutex<T> {
 
     fn guard<'a>(&'a self, body: *mut MutexBody<T>, held: Held<'a>) -> LockResult<MutexGuard<'a, T>> {
         // SAFETY: the flag is shared, and the lock is held.
-        let poisoned = unsafe { &(*body).poisoned }.load(Relaxed);
+        let (poisoned, was_panicking) = poison::state(unsafe { &(*body).poisoned });
         result(
             poisoned,
             MutexGuard {
                 lock: self,
                 body,
                 held,
-                was_panicking: std::thread::panicking(),
+                was_panicking,
                 not_send: PhantomData,
             },
         )
@@ -244,24 +253,32 @@ impl<T: ?Sized> Mutex<T> {
 }
 
 /// Tries std's lock.
+#[cfg_attr(feature = "unmodified", inline(never))]
+#[cfg_attr(not(feature = "unmodified"), inline)]
 fn try_std(raw: &std::sync::Mutex<()>) -> Option<Raw<'_>> {
     match raw.try_lock() {
-        Ok(held) => Some(held),
-        Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+        Ok(held) => Some(Raw(Some(held))),
+        Err(TryLockError::Poisoned(poisoned)) => Some(Raw(Some(poisoned.into_inner()))),
         Err(TryLockError::WouldBlock) => None,
     }
 }
 
 /// Tries std's lock for a task whose gate is open: only a thread that is not controlled can hold it, or a task that was
 /// forgotten in a teardown.
-#[inline]
-fn try_raw<'a, T: ?Sized>(engine: Engine, body: *mut MutexBody<T>) -> Option<Raw<'a>> {
-    // SAFETY: the body exists as long as the mutex, which the guards borrow. The lock is shared.
-    let raw = unsafe { &(*body).raw };
+#[cfg_attr(feature = "unmodified", inline(never))]
+#[cfg_attr(not(feature = "unmodified"), inline)]
+fn try_for_task(engine: Engine, raw: &std::sync::Mutex<()>) -> Option<Raw<'_>> {
     try_std(raw).or_else(|| {
         engine.look_again();
         try_std(raw)
     })
+}
+
+/// Tries the lock of a body for a task whose gate is open.
+#[inline]
+fn try_raw<'a, T: ?Sized>(engine: Engine, body: *mut MutexBody<T>) -> Option<Raw<'a>> {
+    // SAFETY: the body exists as long as the mutex, which the guards borrow. The lock is shared.
+    try_for_task(engine, unsafe { &(*body).raw })
 }
 
 /// Returns a result that is an error if the lock is poisoned.
@@ -293,7 +310,7 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
     }
 
     fn poison_if_panicking(&self) {
-        if std::thread::panicking() && !self.was_panicking && !is_withdrawn() {
+        if poison::is_panicking() && !self.was_panicking && !is_withdrawn() {
             // SAFETY: the flag is shared.
             unsafe { &(*self.body).poisoned }.store(true, Relaxed);
         }

@@ -14,6 +14,22 @@ pub(super) trait Poison: Body {
     unsafe fn flag(this: *mut Self) -> *const AtomicBool;
 }
 
+/// Returns `true` if the flag is set, and `true` if the calling task is panicking. In unmodified code this and
+/// [`is_panicking`] are calls: they are compiled with the layer over std, and so not among the operations on std's
+/// atomics that are watched there.
+#[cfg_attr(feature = "unmodified", inline(never))]
+#[cfg_attr(not(feature = "unmodified"), inline)]
+pub(super) fn state(flag: &AtomicBool) -> (bool, bool) {
+    (flag.load(Relaxed), std::thread::panicking())
+}
+
+/// Returns `true` if the calling task is panicking.
+#[cfg_attr(feature = "unmodified", inline(never))]
+#[cfg_attr(not(feature = "unmodified"), inline)]
+pub(super) fn is_panicking() -> bool {
+    std::thread::panicking()
+}
+
 /// Returns `true` if the calling task unwinds because it was withdrawn, which is no panic.
 #[cold]
 pub(super) fn is_withdrawn() -> bool {

@@ -188,7 +188,7 @@ impl<T: ?Sized> Hold<T> {
     }
 
     fn poison_if_panicking(&self) {
-        if std::thread::panicking() && !self.was_panicking && !is_withdrawn() {
+        if poison::is_panicking() && !self.was_panicking && !is_withdrawn() {
             self.poisoned().store(true, Relaxed);
         }
     }
@@ -413,7 +413,7 @@ impl<T: ?Sized> RwLock<T> {
             state: NonNull::from(state),
             data: NonNull::new(data).expect("the data of a lock is somewhere"),
             inside,
-            was_panicking: std::thread::panicking(),
+            was_panicking: poison::is_panicking(),
         }
     }
 

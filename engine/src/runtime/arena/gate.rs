@@ -1,5 +1,6 @@
 //! The gate of the arena: open on a thread while code of the test runs there, in an execution that has the arena.
 
+use super::super::handle;
 use super::{Shortage, blocks, range};
 use std::cell::Cell;
 use std::io;
@@ -34,6 +35,16 @@ const SHORTAGES: [Shortage; 4] = [
 #[inline(always)]
 pub(in super::super) fn is_open() -> bool {
     GATE.get() == OPEN
+}
+
+/// Returns `true` if an allocation or a free of this thread is one of the test's.
+#[inline(always)]
+pub(super) fn is_of_test() -> bool {
+    debug_assert!(
+        !(is_open() && handle::is_lent()),
+        "the arena is open for code of the engine"
+    );
+    is_open()
 }
 
 /// Returns `true` if code of the test runs on this thread, and not code of the engine that it called.

@@ -33,9 +33,20 @@ use intermezzo_sdk::SyncVarOp;
 use std::cell::Cell;
 use std::ops::Range;
 
+/// The purpose of noting blocks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Purpose {
+    /// Addresses may be used again.
+    Reuse,
+    /// To say whether addresses could have been used again.
+    Sizes,
+    /// None: that is known already.
+    None,
+}
+
 thread_local! {
-    /// `true` if addresses may be used again in the execution on this thread.
-    static REUSES: Cell<bool> = const { Cell::new(false) };
+    /// The purpose of noting blocks in the execution on this thread.
+    static PURPOSE: Cell<Purpose> = const { Cell::new(Purpose::None) };
 }
 
 /// The number of variables: one for each size up to 1 KiB in steps of the alignment, and one for all larger ones. All
@@ -122,14 +133,23 @@ impl FreedBlocks {
 
 /// Lets the environment reuse the address of a freed block of this size, if it may. Returns the address; `None` if the
 /// allocation gets new memory.
+#[inline]
 pub(super) fn freed_place(size: usize, align: usize) -> Option<usize> {
-    let room = room(size);
-    if !REUSES.get() {
-        if let Some(engine) = Engine::current() {
-            engine.with(|rt| rt.note_allocated_size(room));
+    match PURPOSE.get() {
+        Purpose::None => None,
+        Purpose::Sizes => {
+            if let Some(engine) = Engine::current() {
+                engine.quick(|rt| rt.note_allocated_size(room(size)));
+            }
+            None
         }
-        return None;
+        Purpose::Reuse => choose_place(room(size), align),
     }
+}
+
+/// Lets the environment reuse the address of a freed block with this room, if it may.
+#[inline(never)]
+fn choose_place(room: usize, align: usize) -> Option<usize> {
     if std::thread::panicking() {
         return None;
     }
@@ -153,13 +173,14 @@ pub(super) fn freed_place(size: usize, align: usize) -> Option<usize> {
 }
 
 /// Notes that a block is freed.
+#[inline]
 pub(super) fn note_freed(engine: Engine, start: usize, size: usize, align: usize) {
     let room = room(size);
-    if room < LARGE {
-        engine.with(|rt| match REUSES.get() {
-            true => rt.note_freed(room, FreedBlock { start, align }),
-            false => rt.note_freed_size(room),
-        });
+    match PURPOSE.get() {
+        Purpose::None => {}
+        _ if room >= LARGE => {}
+        Purpose::Reuse => engine.with(|rt| rt.note_freed(room, FreedBlock { start, align })),
+        Purpose::Sizes => engine.quick(|rt| rt.note_freed_size(room)),
     }
 }
 
@@ -167,7 +188,7 @@ impl Runtime {
     /// Begins an execution: makes the variables, if addresses may be used again.
     pub(in super::super) fn begin_reuse(&mut self) {
         let reuses = self.world.environment.address_reuse > 0;
-        REUSES.set(reuses);
+        PURPOSE.set(if reuses { Purpose::Reuse } else { Purpose::Sizes });
         self.objects.freed.sizes = Sizes::default();
         if reuses {
             let freed = &mut self.objects.freed;
@@ -223,7 +244,10 @@ impl Runtime {
         if !self.end.teardown {
             let sizes = &mut self.objects.freed.sizes;
             note(sizes, room);
-            self.world.capped.address_reuse |= self.tasks.created() > 1 && sizes.any_reuse(room);
+            if self.tasks.created() > 1 && sizes.any_reuse(room) {
+                self.world.capped.address_reuse = true;
+                PURPOSE.set(Purpose::None);
+            }
         }
     }
 

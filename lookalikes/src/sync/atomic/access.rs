@@ -14,21 +14,21 @@ use std::sync::atomic::Ordering;
 #[inline(always)]
 pub(super) fn look<T: Primitive>(value: *mut T) -> T {
     // SAFETY: the value exists as long as the atomic, and all access is atomic.
-    unsafe { T::std_load(value, Ordering::Acquire) }
+    unsafe { T::look(value) }
 }
 
 /// Stores a value for a task.
 #[inline(always)]
 pub(super) fn put<T: Primitive>(value: *mut T, new: T) {
     // SAFETY: as above.
-    unsafe { T::std_store(value, new, Ordering::Release) }
+    unsafe { T::put(value, new) }
 }
 
 /// Compares and exchanges for a task.
 #[inline(always)]
 pub(super) fn exchange<T: Primitive>(value: *mut T, current: T, new: T) -> Result<T, T> {
     // SAFETY: as above.
-    unsafe { T::std_exchange(value, current, new, Ordering::AcqRel, Ordering::Acquire, false) }
+    unsafe { T::replace(value, current, new) }
 }
 
 /// Records an exchange that failed because a thread that is not controlled was faster. A function of its own, so that its

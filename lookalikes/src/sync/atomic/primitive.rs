@@ -54,6 +54,27 @@ pub trait Primitive: Copy + PartialEq + sealed::Sealed {
         failure: Ordering,
         weak: bool,
     ) -> Result<Self, Self>;
+
+    /// Loads the value for a task.
+    ///
+    /// # Safety
+    /// As for `std_load`.
+    #[doc(hidden)]
+    unsafe fn look(place: *mut Self) -> Self;
+
+    /// Stores a value for a task.
+    ///
+    /// # Safety
+    /// As for `std_load`.
+    #[doc(hidden)]
+    unsafe fn put(place: *mut Self, value: Self);
+
+    /// Compares and exchanges for a task.
+    ///
+    /// # Safety
+    /// As for `std_load`.
+    #[doc(hidden)]
+    unsafe fn replace(place: *mut Self, current: Self, new: Self) -> Result<Self, Self>;
 }
 
 /// An integer that an atomic can hold.
@@ -76,10 +97,50 @@ pub trait Bitwise: Primitive {
     fn not(self) -> Self;
 }
 
+/// Defines the accesses of tasks to the values of a type without parameters.
+///
+/// In unmodified code they are calls: they are compiled with the layer over std, and so not among the operations on
+/// std's atomics that are watched there.
+macro_rules! accesses {
+    ($value:ty $(, $public:vis)?) => {
+        #[cfg_attr(feature = "unmodified", inline(never))]
+        #[cfg_attr(not(feature = "unmodified"), inline(always))]
+        $($public)? unsafe fn look(place: *mut $value) -> $value {
+            // SAFETY: as the caller says.
+            unsafe { <$value>::std_load(place, Ordering::Acquire) }
+        }
+        #[cfg_attr(feature = "unmodified", inline(never))]
+        #[cfg_attr(not(feature = "unmodified"), inline(always))]
+        $($public)? unsafe fn put(place: *mut $value, value: $value) {
+            // SAFETY: as the caller says.
+            unsafe { <$value>::std_store(place, value, Ordering::Release) };
+        }
+        #[cfg_attr(feature = "unmodified", inline(never))]
+        #[cfg_attr(not(feature = "unmodified"), inline(always))]
+        $($public)? unsafe fn replace(
+            place: *mut $value,
+            current: $value,
+            new: $value,
+        ) -> Result<$value, $value> {
+            // SAFETY: as the caller says.
+            unsafe {
+                <$value>::std_exchange(place, current, new, Ordering::AcqRel, Ordering::Acquire, false)
+            }
+        }
+    };
+}
+
+/// The accesses of tasks to pointers.
+mod pointer {
+    use super::{Ordering, Primitive};
+
+    accesses!(*mut (), pub(super));
+}
+
 // The standard library has one atomic type per primitive and no trait over them: a macro is the only way
 // to name them all.
 macro_rules! primitive {
-    ($($value:ty => $atomic:ty, [$($generic:tt)*], $pointer:literal, |$bits:ident| $to_bits:expr, |$from:ident| $of_bits:expr;)*) => {$(
+    ($($value:ty => $atomic:ty, [$($generic:tt)*], $pointer:tt, |$bits:ident| $to_bits:expr, |$from:ident| $of_bits:expr;)*) => {$(
         impl<$($generic)*> sealed::Sealed for $value {}
 
         impl<$($generic)*> Primitive for $value {
@@ -125,8 +186,32 @@ macro_rules! primitive {
                     atomic.compare_exchange(current, new, success, failure)
                 }
             }
+            primitive!(@accesses $value, $pointer);
         }
     )*};
+    (@accesses $value:ty, false) => {
+        accesses!($value);
+    };
+    (@accesses $value:ty, true) => {
+        #[inline(always)]
+        unsafe fn look(place: *mut Self) -> Self {
+            // SAFETY: as the caller says.
+            unsafe { pointer::look(place.cast()) }.cast()
+        }
+        #[inline(always)]
+        unsafe fn put(place: *mut Self, value: Self) {
+            // SAFETY: as the caller says.
+            unsafe { pointer::put(place.cast(), value.cast()) };
+        }
+        #[inline(always)]
+        unsafe fn replace(place: *mut Self, current: Self, new: Self) -> Result<Self, Self> {
+            // SAFETY: as the caller says.
+            match unsafe { pointer::replace(place.cast(), current.cast(), new.cast()) } {
+                Ok(before) => Ok(before.cast()),
+                Err(before) => Err(before.cast()),
+            }
+        }
+    };
 }
 
 primitive! {

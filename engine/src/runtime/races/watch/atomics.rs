@@ -1,8 +1,9 @@
 //! Operations on std's own atomics, as calls that LLVM's pass inserts: `__tsan_atomic64_fetch_add` and its siblings.
 //!
 //! The atomics of the test are look-alikes. The only atomics of std's that the test uses are the counts of `Arc` and
-//! `Weak`. An operation on one is recorded according to its effect: it counted up or down, or only read. A decrement to
-//! 0 acquires from all releases, as `Arc` does by a fence; so fences need not be recorded.
+//! `Weak`, which have the size of a `usize`. An operation on one is recorded according to its effect: it counted up or
+//! down, or only read. A decrement to 0 acquires from all releases, as `Arc` does by a fence; so fences need not be
+//! recorded.
 //!
 //! Each call performs the real operation, even if nothing is recorded. Atomics of 128 bits are not in stable Rust;
 //! their operations exclude each other by a lock.
@@ -51,14 +52,18 @@ fn counted<T: Copy + Into<u64>, R>(
     kind: Kind,
     operation: impl FnOnce() -> (R, T, T, MemoryOrder),
 ) -> R {
+    // Most operations are not on a count, but for instance on a lock of std's that a look-alike uses.
+    if size_of::<T>() != size_of::<usize>() || !arena::holds(address) {
+        return operation().0;
+    }
     let engine = if arena::is_open() { Engine::current() } else { None };
     // SAFETY: `continue_in` has put it there.
     let frame = || unsafe { *frame };
-    let caller = engine.and_then(|engine| Some((engine, engine.caller_of_count(address, frame())?)));
+    let caller = engine.and_then(|engine| Some((engine, engine.caller_of_count(frame())?)));
     let Some((engine, caller)) = caller else {
         let (result, before, ..) = operation();
         if let Some(engine) = engine
-            && is_freed(address, before.into())
+            && is_freed(before.into())
             && engine.is_of_arc(frame())
         {
             found_freed(engine, Site::NOWHERE);
@@ -67,7 +72,7 @@ fn counted<T: Copy + Into<u64>, R>(
     };
     // A look-alike may drop an `Arc` for the test, for instance when a channel is dropped. That belongs to the step of
     // the look-alike's operation, if one is in progress.
-    let is_point = engine.environment().arc_counts && caller.site.is_some();
+    let is_point = engine.quick(|rt| rt.world.environment.arc_counts) && caller.site.is_some();
     let site = caller.site.unwrap_or_else(|| engine.last_site());
     let var = engine.var_of_count(address, site);
     let mut access = Access::new(SyncVarOp::CountRead, var, site);
@@ -84,7 +89,7 @@ fn counted<T: Copy + Into<u64>, R>(
     }
     let (result, before, after, order) = operation();
     let (before, after) = (before.into(), after.into());
-    if is_freed(address, before) {
+    if is_freed(before) {
         found_freed(engine, site);
     }
     // `Arc::make_mut` takes the last handle away by an exchange, and puts it back by a store.
@@ -126,10 +131,10 @@ fn counted<T: Copy + Into<u64>, R>(
     result
 }
 
-/// Returns `true` if the count at this address, which had the value `before`, is in freed memory.
+/// Returns `true` if a count of the arena that had the value `before` is in freed memory.
 #[inline]
-fn is_freed(address: usize, before: u64) -> bool {
-    arena::is_of_freed(before) && arena::holds(address)
+fn is_freed(before: u64) -> bool {
+    arena::is_of_freed(before)
 }
 
 /// Ends the execution with a finding because a count is in freed memory.
@@ -180,7 +185,7 @@ impl Engine {
 
     /// Returns `true` if the last operation of the execution is one of the current task that read this count.
     fn has_just_read_count(self, var: u32) -> bool {
-        self.with(|rt| {
+        self.quick(|rt| {
             let current = rt.tasks.current();
             rt.record
                 .events
@@ -192,7 +197,7 @@ impl Engine {
 
     /// Returns the variable of the count at this address.
     fn var_of_count(self, address: usize, site: Site) -> u32 {
-        self.with(|rt| rt.objects.by_address.count_at(address, rt.objects.epoch()))
+        self.quick(|rt| rt.objects.by_address.count_at(address, rt.objects.epoch()))
             .unwrap_or_else(|| {
                 let var = self.new_var(VarKind::Count, 0, site);
                 self.with(|rt| rt.objects.by_address.add_count(address, rt.objects.epoch(), var));

@@ -217,15 +217,53 @@ ranges! {
     __tsan_memset(*mut c_void, c_int, usize) -> *mut c_void = set, "rcx", "x3";
 }
 
+/// Defines C's functions for ranges of bytes: `$name`, which is `$function` if memory is watched, and else the C
+/// library's `$real`.
+#[cfg(target_env = "gnu")]
+macro_rules! functions_of_c {
+    ($($name:ident($($type:ty),*) -> $result:ty = $function:ident, $real:ident;)*) => {$(
+        /// C's function of this name.
+        ///
+        /// # Safety
+        /// As for C's function. If memory is watched, the caller keeps a frame pointer.
+        #[unsafe(no_mangle)]
+        #[unsafe(naked)]
+        pub(super) unsafe extern "C" fn $name($(_: $type),*) -> $result {
+            // Programs call these functions often, so the usual case is decided here. The addresses come from a table,
+            // because the linker of a shared library may need that.
+            #[cfg(target_arch = "x86_64")]
+            naked_asm!(
+                "mov r11, [rip + {watched}@GOTPCREL]",
+                "cmp byte ptr [r11], 0",
+                "jne 2f",
+                "mov r11, [rip + {real}@GOTPCREL]",
+                "jmp [r11]",
+                "2:",
+                "push rbp",
+                "mov rbp, rsp",
+                "mov rcx, rsp",
+                "call {function}",
+                "pop rbp",
+                "ret",
+                watched = sym WATCHED,
+                real = sym system::$real::ADDRESS,
+                function = sym $function,
+            );
+            #[cfg(target_arch = "aarch64")]
+            continue_in!($function, "rcx", "x3");
+        }
+    )*};
+}
+
 // Code that was compiled without the calls, such as functions of std that every program shares, also copies and fills
 // memory by these functions. A comparison is a call of C's function in code that was compiled with them, too.
 #[cfg(target_env = "gnu")]
-ranges! {
-    memcpy(*mut c_void, *const c_void, usize) -> *mut c_void = copy, "rcx", "x3";
-    memmove(*mut c_void, *const c_void, usize) -> *mut c_void = copy, "rcx", "x3";
-    memset(*mut c_void, c_int, usize) -> *mut c_void = set, "rcx", "x3";
-    memcmp(*const c_void, *const c_void, usize) -> c_int = compare, "rcx", "x3";
-    bcmp(*const c_void, *const c_void, usize) -> c_int = compare, "rcx", "x3";
+functions_of_c! {
+    memcpy(*mut c_void, *const c_void, usize) -> *mut c_void = copy, memmove;
+    memmove(*mut c_void, *const c_void, usize) -> *mut c_void = copy, memmove;
+    memset(*mut c_void, c_int, usize) -> *mut c_void = set, memset;
+    memcmp(*const c_void, *const c_void, usize) -> c_int = compare, memcmp;
+    bcmp(*const c_void, *const c_void, usize) -> c_int = compare, memcmp;
 }
 
 /// The C library's own functions, where ours have taken their names.
@@ -241,18 +279,25 @@ mod system {
             /// As for the C library's function of this name.
             #[inline]
             pub(super) unsafe fn $name($($argument: $type),*) -> $result {
-                static FOUND: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
-                let found = match FOUND.load(Relaxed) {
-                    found if found.is_null() => {
-                        let name = concat!(stringify!($name), "\0").as_bytes();
-                        look_up(CStr::from_bytes_with_nul(name).unwrap_or_default(), &FOUND)
-                    }
-                    found => found,
-                };
-                // SAFETY: this is its type.
-                let found: unsafe extern "C" fn($($type),*) -> $result = unsafe { std::mem::transmute(found) };
+                // SAFETY: it is the address of a function of this type.
+                let function: unsafe extern "C" fn($($type),*) -> $result =
+                    unsafe { std::mem::transmute($name::ADDRESS.load(Relaxed)) };
                 // SAFETY: as the caller says.
-                unsafe { found($($argument),*) }
+                unsafe { function($($argument),*) }
+            }
+
+            pub(super) mod $name {
+                use super::*;
+
+                /// The function's address, or at first that of a function that finds it.
+                pub(in super::super) static ADDRESS: AtomicPtr<c_void> = AtomicPtr::new(find as *mut c_void);
+
+                unsafe extern "C" fn find($($argument: $type),*) -> $result {
+                    let name = concat!(stringify!($name), "\0").as_bytes();
+                    ADDRESS.store(address_of(CStr::from_bytes_with_nul(name).unwrap_or_default()), Relaxed);
+                    // SAFETY: as the caller says.
+                    unsafe { super::$name($($argument),*) }
+                }
             }
         )*};
     }
@@ -263,14 +308,14 @@ mod system {
         memcmp(one: *const c_void, other: *const c_void, size: usize) -> c_int;
     }
 
+    /// Returns the address of a function of the C library.
     #[cold]
-    fn look_up(name: &CStr, found: &AtomicPtr<c_void>) -> *mut c_void {
+    fn address_of(name: &CStr) -> *mut c_void {
         // SAFETY: a name that ends with a zero.
         let address = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
         if address.is_null() {
             std::process::abort();
         }
-        found.store(address, Relaxed);
         address
     }
 }

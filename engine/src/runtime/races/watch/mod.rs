@@ -101,12 +101,13 @@ impl Runtime {
 }
 
 impl Engine {
-    /// Returns the caller of an operation on a count of `Arc` or `Weak`, if the operation must be recorded.
-    fn caller_of_count(self, address: usize, frame: Frame) -> Option<Caller> {
-        if places::is_ours(frame.returns_to) || !arena::holds(address) {
+    /// Returns the caller of an operation on memory of the arena, if it is one on a count of `Arc` or `Weak` that must be
+    /// recorded.
+    fn caller_of_count(self, frame: Frame) -> Option<Caller> {
+        if places::is_ours(frame.returns_to) {
             return None;
         }
-        self.with(|rt| {
+        self.quick(|rt| {
             // This does not depend on the monitors, so that an execution without monitors has the same events and
             // schedule points.
             if rt.end.teardown || rt.tasks.created() == 1 {

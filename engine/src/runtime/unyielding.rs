@@ -182,6 +182,7 @@ impl Engine {
             let is_equal = place.value == new.value
                 && place.yields == yields
                 && (place.events..events.len())
+                    .rev()
                     .all(|at| events[at].task != task || may_only_wait(events, at));
             let count = if is_equal { place.count + 1 } else { 1 };
             let is_release = matches!(

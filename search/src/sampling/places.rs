@@ -18,11 +18,11 @@
 //! decisions between tasks at the same place.
 
 use super::{Draw, Generator, Policy, Profile, uniform};
+use hashbrown::HashMap;
 use intermezzo_engine::schedule::ChoiceKind;
 use intermezzo_engine::site::Site;
 use intermezzo_engine::strategy::ChoicePoint;
 use rand::RngExt;
-use std::collections::HashMap;
 
 /// The number of choices among tasks after which the priorities are drawn again.
 const CHOICES: u32 = 4096;

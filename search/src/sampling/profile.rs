@@ -8,12 +8,13 @@
 
 use super::Draw;
 use super::sections::{Sections, sections};
+use hashbrown::HashMap;
 use intermezzo_engine::serial::{Deserialize, Serialize};
 use intermezzo_engine::site::Site;
 use intermezzo_engine::strategy::{CompletedExecution, operations};
 use intermezzo_engine::trace::hash64;
 use intermezzo_sdk::{Class, SyncVar, SyncVarOp};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
 /// The number of executions that are learned from. A random walk shows what each task does when others interfere, and

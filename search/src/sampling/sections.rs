@@ -5,11 +5,12 @@
 //! But a lock around data that cannot be observed, such as the data of a mutex, has an order that nothing else shows.
 //! So have locks that are held together, because of the order in which they are taken.
 
+use hashbrown::HashMap;
 use intermezzo_engine::record::Event;
 use intermezzo_engine::site::Site;
 use intermezzo_engine::trace::{Lock, lock};
 use intermezzo_sdk::SyncVarOp;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// For each place at which a lock was taken, its sections: for each section, the places of the memory accesses in it.
 pub(super) type Sections = BTreeMap<String, BTreeSet<BTreeSet<String>>>;

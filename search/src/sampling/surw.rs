@@ -19,12 +19,13 @@
 use super::pending::Pending;
 use super::profile::{FIRST_LINEAGE, Places, is_access, lineage};
 use super::{Draw, Drawn, Generator, Policy, Profile, uniform};
+use hashbrown::HashMap;
 use intermezzo_engine::schedule::ChoiceKind;
 use intermezzo_engine::site::Site;
 use intermezzo_engine::strategy::{ChoicePoint, operations};
 use intermezzo_sdk::{SyncVarOp, TaskId};
 use rand::RngExt;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 

@@ -75,7 +75,7 @@ const TABLES: &[(&str, &str, Figures)] = &[
         "docs/BENCHMARKS.md",
         "program | executions | instructions",
         Measured(
-            "cargo test -p cargo-intermezzo --test cli unmodified_tests_have_a_third -- --ignored --nocapture",
+            "cargo test -p cargo-intermezzo --test cli unmodified_tests_have_half -- --ignored --nocapture",
         ),
     ),
     (

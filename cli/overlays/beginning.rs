@@ -2,6 +2,7 @@
 
 use std::env;
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -9,6 +10,8 @@ use std::sync::{Mutex, PoisonError};
 pub struct Beginning {
     /// `None` if the process had no current directory: then there is nothing to restore.
     directory: Option<PathBuf>,
+    /// The directory, if it could be opened: returning to it by its path would take as long as some executions do.
+    open: Option<File>,
     variables: Vec<(OsString, OsString)>,
     /// The addresses of the variables when they last had their initial values. Empty if they are not known.
     addresses: Mutex<Vec<usize>>,
@@ -19,6 +22,7 @@ impl Beginning {
     pub fn of_process() -> Beginning {
         Beginning {
             directory: env::current_dir().ok(),
+            open: File::open(".").ok(),
             variables: env::vars_os().collect(),
             addresses: Mutex::new(addresses().collect()),
         }
@@ -34,6 +38,9 @@ impl Beginning {
         let Some(directory) = &self.directory else {
             return Ok(());
         };
+        if self.open.as_ref().is_some_and(enter) {
+            return Ok(());
+        }
         env::set_current_dir(directory)
             .map_err(|error| format!("cannot return to {} before an execution: {error}", directory.display()))
     }
@@ -60,6 +67,22 @@ impl Beginning {
         }
         *known = addresses().collect();
     }
+}
+
+/// Makes an open directory the current one. Returns `false` if that fails, for instance because the program closed it.
+#[cfg(unix)]
+fn enter(directory: &File) -> bool {
+    use std::os::fd::AsRawFd;
+    unsafe extern "C" {
+        safe fn fchdir(directory: std::ffi::c_int) -> std::ffi::c_int;
+    }
+    fchdir(directory.as_raw_fd()) == 0
+}
+
+/// Returns `false`: on other systems directories are entered by their paths.
+#[cfg(not(unix))]
+fn enter(_: &File) -> bool {
+    false
 }
 
 /// Returns the addresses of the variables. glibc changes none in place: a changed variable has another address.

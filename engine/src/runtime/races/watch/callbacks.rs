@@ -20,7 +20,7 @@ const WRITES: u32 = 1 << 8;
 
 /// Handles an access that is about to happen.
 extern "C" fn access(address: usize, returns_to: usize, pointer: usize, kind: u32) {
-    if arena::is_open() {
+    if arena::is_open() && !is_ours(returns_to) {
         let does = if kind & WRITES == 0 {
             Does::Read
         } else {

@@ -269,6 +269,9 @@ impl Runtime {
                 self.let_go_while_all_give_way();
                 return;
             }
+            if self.reads_are_outdated() {
+                return;
+            }
             self.add_to_footprint(Key::CLOCK, Class::Write);
             self.world.pass_time(&mut self.ready, &mut self.tasks);
             self.world.sleepers.pass();
@@ -290,6 +293,23 @@ impl Runtime {
                 .skip_while(|(_, event)| gives_way(event))
                 .take_while(|(_, event)| !gives_way(event));
             round.any(|(at, event)| !event.op.is_write() && self.memory.is_behind(at))
+        })
+    }
+
+    /// Returns `true` if a task that can continue has read a value before its last yield that another task has replaced
+    /// since. It has only to read again, and may then do more than yield. A task that sleeps is not meant: its time has
+    /// to pass before it reads again.
+    fn reads_are_outdated(&self) -> bool {
+        let events = self.record.events.as_slice();
+        self.ready.enabled().iter().any(|task| {
+            let mut own = (0..events.len()).rev().filter(|&at| events[at].task == task).peekable();
+            let yields = |at: &usize| events[*at].op == SyncVarOp::Yield;
+            if !own.peek().is_some_and(yields) {
+                return false;
+            }
+            let own = own.skip_while(yields);
+            let mut round = own.take_while(|&at| !gives_way(&events[at]));
+            round.any(|at| is_replaced(events, at))
         })
     }
 
@@ -327,6 +347,17 @@ impl Runtime {
             self.record.sound_only(SoundReduction::Caching, op, site);
         }
     }
+}
+
+/// Returns `true` if the event with this number only read an atomic, whose value is another one now.
+fn is_replaced(events: &[Event], at: usize) -> bool {
+    let read = &events[at];
+    if !matches!(read.op, SyncVarOp::AtomicLoad | SyncVarOp::AtomicRmwFailed) {
+        return false;
+    }
+    let mut later = events[at + 1..].iter().rev().filter(|event| event.var == read.var);
+    let last = later.find(|event| event.may_change());
+    last.is_some_and(|last| last.written != read.read)
 }
 
 fn gives_way(event: &Event) -> bool {

@@ -420,3 +420,34 @@ fn addresses_are_used_again_only_where_executions_have_memory_of_their_own() {
     let error = refused.expect_err("this program is no unmodified test");
     assert!(error.to_string().contains("--unmodified"), "{error}");
 }
+
+/// A task that has yielded goes on by itself if another one has written what it waits for.
+#[test]
+fn time_does_not_pass_while_a_yielding_task_would_read_a_newer_value() {
+    for loops in ["park", "run"] {
+        let mut settings = intermezzo_explorer::Settings::default();
+        settings.set("spin_loops", loops).unwrap();
+        let explorer = Explorer::with_settings(settings);
+        passes(explorer.environment(Environment::calm()), || {
+            let (is_open, is_done) = (AtomicBool::new(false), AtomicBool::new(false));
+            let main = thread::current();
+            thread::scope(|scope| {
+                scope.spawn(|| {
+                    while !is_open.load(SeqCst) {
+                        thread::yield_now();
+                    }
+                    is_done.store(true, SeqCst);
+                    main.unpark();
+                });
+                scope.spawn(|| {
+                    is_open.store(true, SeqCst);
+                    while !is_done.load(SeqCst) {
+                        thread::yield_now();
+                    }
+                });
+                thread::park_timeout(Duration::from_hours(1));
+                assert!(is_done.load(SeqCst), "the wait was over before its time");
+            });
+        });
+    }
+}

@@ -302,7 +302,10 @@ impl Runtime {
     fn reads_are_outdated(&self) -> bool {
         let events = self.record.events.as_slice();
         self.ready.enabled().iter().any(|task| {
-            let mut own = (0..events.len()).rev().filter(|&at| events[at].task == task).peekable();
+            let mut own = (0..events.len())
+                .rev()
+                .filter(|&at| events[at].task == task)
+                .peekable();
             let yields = |at: &usize| events[*at].op == SyncVarOp::Yield;
             if !own.peek().is_some_and(yields) {
                 return false;
@@ -355,7 +358,10 @@ fn is_replaced(events: &[Event], at: usize) -> bool {
     if !matches!(read.op, SyncVarOp::AtomicLoad | SyncVarOp::AtomicRmwFailed) {
         return false;
     }
-    let mut later = events[at + 1..].iter().rev().filter(|event| event.var == read.var);
+    let mut later = events[at + 1..]
+        .iter()
+        .rev()
+        .filter(|event| event.var == read.var);
     let last = later.find(|event| event.may_change());
     last.is_some_and(|last| last.written != read.read)
 }

@@ -177,7 +177,7 @@ pub(super) fn explore(args: TestArgs, program: Option<&Program>) -> Result<Exit,
         output::complain(match command.unmodified {
             _ if only_builds(&args.cargo.cargo) => "nothing was explored: `--no-run` only builds the tests",
             _ if program.is_some() => "nothing was explored: the program's process reported no execution",
-            true => "nothing was explored: the project has no test, or none of the name that was given",
+            true => "nothing was explored: there is no test of such a name, or only of a procedural macro",
             false => NOTHING_EXPLORED,
         });
     }

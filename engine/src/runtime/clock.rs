@@ -300,6 +300,10 @@ impl Runtime {
     /// since. It has only to read again, and may then do more than yield. A task that sleeps is not meant: its time has
     /// to pass before it reads again.
     fn reads_are_outdated(&self) -> bool {
+        if self.memory.has_model() {
+            // The last store to happen need not be the newest one.
+            return false;
+        }
         let events = self.record.events.as_slice();
         self.ready.enabled().iter().any(|task| {
             let mut own = (0..events.len())
@@ -352,7 +356,8 @@ impl Runtime {
     }
 }
 
-/// Returns `true` if the event with this number only read an atomic, whose value is another one now.
+/// Returns `true` if the event with this number only read an atomic, to which another task has written another value
+/// since.
 fn is_replaced(events: &[Event], at: usize) -> bool {
     let read = &events[at];
     if !matches!(read.op, SyncVarOp::AtomicLoad | SyncVarOp::AtomicRmwFailed) {
@@ -363,7 +368,7 @@ fn is_replaced(events: &[Event], at: usize) -> bool {
         .rev()
         .filter(|event| event.var == read.var);
     let last = later.find(|event| event.may_change());
-    last.is_some_and(|last| last.written != read.read)
+    last.is_some_and(|last| last.task != read.task && last.written != read.read)
 }
 
 fn gives_way(event: &Event) -> bool {

@@ -98,6 +98,7 @@ fn an_error_that_needs_an_early_time_out_is_a_warning() {
     let all = explored(&project, 0, &[]);
     for warned in [
         "a_message_comes_in_time",
+        "a_message_has_come",
         "a_permit_is_handed_to_one_that_has_given_up",
     ] {
         let passed = report(&all, &format!("timing_out::{warned}"));

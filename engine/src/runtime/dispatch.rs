@@ -264,6 +264,13 @@ impl Runtime {
         self.world.capped.timeouts |= self.ready.is_capped(&self.tasks);
     }
 
+    /// Notes that the wait of a task, whose gate is open as it begins, could have ended early. In another order of the steps it
+    /// waits, and a reduction need not run that order.
+    pub(super) fn note_capped_if_earlier(&mut self, task: u32) {
+        self.world.capped.timeouts |=
+            self.tasks[task].times_out == TimesOut::Capped && self.tasks.created() > 1;
+    }
+
     /// Lets a task go. If no gate is open for it, its wait times out.
     fn wake(&mut self, task: u32) -> Next {
         if self.ready.is_excused(task) {

@@ -381,6 +381,7 @@ impl Engine {
                 rt.tasks[current].deadline = deadline;
             }
             if open {
+                rt.note_capped_if_earlier(current);
                 rt.ready.enable(current);
             } else {
                 rt.block(current, wait_limits);

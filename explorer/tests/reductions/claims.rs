@@ -6,6 +6,7 @@ use crate::program::{Family, Op, draw};
 use crate::run::{Outcomes, explore};
 use intermezzo_explorer::sync::atomic::AtomicU8;
 use intermezzo_explorer::sync::atomic::Ordering::{AcqRel, SeqCst};
+use intermezzo_explorer::sync::mpsc::channel;
 use intermezzo_explorer::sync::{Arc, Mutex};
 use intermezzo_explorer::time::Duration;
 use intermezzo_explorer::{
@@ -250,6 +251,42 @@ fn a_bug_that_takes_two_early_time_outs_is_not_claimed_to_be_missing() {
         "{report}"
     );
     assert!(search(2).verdict().is_fail());
+}
+
+/// A reduction need not run an order in which a task waits. Then a limit says that an early time-out was possible all the same.
+#[test]
+fn a_bug_that_takes_a_time_out_in_an_order_that_is_left_out_is_not_claimed_to_be_missing() {
+    let test = || {
+        let (sender, receiver) = channel();
+        let waiter = thread::spawn(move || assert_eq!(receiver.recv_timeout(Duration::from_secs(1)), Ok(1)));
+        sender.send(1).unwrap();
+        waiter.join().unwrap();
+    };
+    for reduction in [
+        Reduction::None,
+        Reduction::Caching,
+        Reduction::SourceDpor,
+        Reduction::Dpor,
+    ] {
+        let search = |timeouts| {
+            let environment = Environment {
+                timeouts,
+                ..Environment::calm()
+            };
+            Explorer::new()
+                .environment(environment)
+                .reduction(reduction)
+                .minimise(0)
+                .explore(test)
+        };
+        let report = search(0);
+        let limit = Limit::Timeouts { most: 0, beyond: 0 };
+        assert!(
+            report.verdict().is_pass() && report.limits().contains(&limit),
+            "{reduction:?}: {report}"
+        );
+        assert!(search(1).verdict().is_fail());
+    }
 }
 
 /// Fair scheduling cuts a poll that ends by itself, so a pass does not cover every schedule.

@@ -17,6 +17,15 @@ fn a_message_comes_in_time() {
     other.join().unwrap().unwrap();
 }
 
+/// The message is there when the wait begins, in the only execution that is run without early time-outs.
+#[test]
+fn a_message_has_come() {
+    let (sender, receiver) = channel();
+    let other = thread::spawn(move || assert_eq!(receiver.recv_timeout(LIMIT), Ok(1)));
+    sender.send(1).unwrap();
+    other.join().unwrap();
+}
+
 /// A permit that can be handed to the one that waits for it.
 #[derive(Default)]
 struct Permit {

@@ -71,7 +71,7 @@ pub(crate) fn chooses_targets(argument: &OsStr) -> bool {
     TARGETS.contains(&&*flag(argument))
 }
 
-/// Returns the arguments that change the code that is built, with their values.
+/// Returns the arguments that decide which code is built, with their values, but not those that choose packages and targets.
 pub(crate) fn of_build(arguments: &[OsString]) -> Vec<OsString> {
     let mut of_cargo = arguments.iter().take_while(|&argument| argument != "--");
     let mut taken = Vec::new();
@@ -90,9 +90,16 @@ pub(crate) fn of_build(arguments: &[OsString]) -> Vec<OsString> {
     taken
 }
 
-/// cargo's flags that change the code that is built: without a value, and with one.
+/// cargo's flags that decide which code is built: without a value, and with one.
 const VALUELESS: [&str; 4] = ["--release", "-r", "--all-features", "--no-default-features"];
-const VALUED: [&str; 4] = ["--profile", "--features", "-F", "--config"];
+const VALUED: [&str; 6] = [
+    "--profile",
+    "--features",
+    "-F",
+    "--config",
+    "--manifest-path",
+    "--target",
+];
 
 /// Returns the argument without its value.
 fn flag(argument: &OsStr) -> String {
@@ -153,6 +160,10 @@ mod tests {
             ("", ""),
             ("-p a --lib name -- --release", ""),
             ("--release -p a", "--release"),
+            (
+                "--manifest-path b/Cargo.toml --lib --target=t",
+                "--manifest-path b/Cargo.toml --target=t",
+            ),
             ("-r --profile x --lib", "-r --profile x"),
             (
                 "--profile=x --features a,b -Fc -F d",

@@ -6,6 +6,7 @@
 pub(crate) mod cargo;
 mod ci;
 pub(crate) mod config;
+mod features;
 mod harness;
 mod known;
 pub(crate) mod list;

@@ -81,7 +81,6 @@ pub(crate) fn arguments_of_test(
     let (krate, test) = program.split_once("::").unwrap_or(("", program));
     let (of_cargo, of_binary) = at_dashes(cargo);
     let mut arguments = target::of_binary(binary, krate, of_cargo)?;
-    arguments.extend_from_slice(of_cargo);
     // The name goes after the `--`, because cargo accepts only one, and the user may have given one.
     arguments.extend(["--", test, "--exact", "--include-ignored"].map(OsString::from));
     arguments.extend(of_binary.iter().skip(1).cloned());
@@ -93,9 +92,9 @@ pub(crate) fn arguments_of_test(
 /// # Errors
 /// If no package here has such a program.
 fn arguments_of_program(schedule: &Schedule, cargo: &[OsString]) -> Result<Vec<OsString>, Problem> {
-    let (of_cargo, _) = at_dashes(cargo);
+    let (of_cargo, of_program) = at_dashes(cargo);
     let mut arguments = target::of_binary(&schedule.binary, &schedule.program, of_cargo)?;
-    arguments.extend_from_slice(cargo);
+    arguments.extend_from_slice(of_program);
     Ok(arguments)
 }
 

@@ -1,10 +1,12 @@
 //! The test binaries of the project that may contain a test. They are found by the test's package and target, or by the
 //! name of its crate if a schedule or report does not contain these.
 
+use super::features;
 use crate::cargo;
 use crate::problem::Problem;
 use intermezzo::TestBinary;
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::process::Stdio;
 
@@ -14,10 +16,20 @@ struct Metadata {
 }
 
 #[derive(Deserialize)]
-struct Package {
+pub(super) struct Package {
     id: String,
-    name: String,
+    pub(super) name: String,
     targets: Vec<Target>,
+    #[serde(default)]
+    pub(super) features: BTreeMap<String, Vec<String>>,
+    #[serde(default)]
+    pub(super) dependencies: Vec<Dependency>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Dependency {
+    pub(super) name: String,
+    pub(super) rename: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -29,7 +41,7 @@ struct Target {
 /// Returns arguments of `cargo test` that build only this binary, or the binaries of the crate of this name if the binary
 /// is not known.
 ///
-/// `arguments` are those that the user gives to cargo.
+/// `arguments` are those that the user gives to cargo. They follow, without features that only other packages have.
 ///
 /// # Errors
 /// If the current directory is not in a project, or the project has no such package, target or crate.
@@ -39,7 +51,7 @@ pub(super) fn of_binary(
     arguments: &[OsString],
 ) -> Result<Vec<OsString>, Problem> {
     if arguments.iter().any(|argument| cargo::chooses(argument)) {
-        return Ok(Vec::new());
+        return Ok(arguments.to_vec());
     }
     let mut command = cargo::command();
     command
@@ -88,7 +100,16 @@ pub(super) fn of_binary(
             "{missing}: run this in the project in which it was recorded"
         )));
     }
-    Ok(chosen.into_iter().map(OsString::from).collect())
+    let mut chosen: Vec<OsString> = chosen.into_iter().map(OsString::from).collect();
+    let package = metadata
+        .packages
+        .iter()
+        .find(|package| package.name == binary.package);
+    chosen.extend(match package {
+        Some(package) => features::of_package(arguments, package, &metadata.packages),
+        None => arguments.to_vec(),
+    });
+    Ok(chosen)
 }
 
 /// Returns the flags of the target of this package; none if it is not there.

@@ -189,7 +189,14 @@ fn an_address_is_used_again_by_default() {
 #[test]
 fn a_replay_has_the_flags_of_the_build() {
     let project = project_of("built", "", include_str!("actions/lib.rs"));
-    let flags = ["--", "--profile", "release", "--config=net.retry=1"];
+    let flags = [
+        "--",
+        "--profile",
+        "release",
+        "--config=net.retry=1",
+        "--manifest-path",
+        "Cargo.toml",
+    ];
     let arguments = [
         &["test", "--unmodified", "--json"],
         &flags[..],

@@ -125,6 +125,13 @@ fn an_error_that_needs_an_early_time_out_is_a_warning() {
     assert_eq!(left_out("a_time_out_is_followed_by_another_wait"), None);
     assert_eq!(left_out("there_is_one_task"), None);
     assert_eq!(left_out("nothing_has_a_limit"), None);
+    // The search ran without the memory model.
+    let stale = "timing_out::a_message_is_awaited_after_a_stale_read";
+    let apart = limit(&all, stale, "combined").unwrap()["actions"].to_string();
+    assert!(
+        apart.contains("\"stale_reads\"") && apart.contains("\"timeouts\""),
+        "{apart}"
+    );
     let many = left_out("there_are_many_time_outs");
     assert!(
         many == one || many.as_ref().unwrap()["beyond"].as_u64().unwrap() >= 1000,

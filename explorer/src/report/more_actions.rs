@@ -93,7 +93,14 @@ impl Report {
         let apart = Action::ALL
             .into_iter()
             .filter(|action| possible.contains(action) && !is_open(action));
-        let actions: Vec<String> = apart.map(|action| action.setting().to_owned()).collect();
+        let mut actions: Vec<String> = apart.map(|action| action.setting().to_owned()).collect();
+        // The searches with more actions do not run under the memory model.
+        if self
+            .weak_memory()
+            .is_some_and(|part| part.coverage == Coverage::Exhaustive)
+        {
+            actions.insert(0, "stale_reads".to_owned());
+        }
         if actions.len() > 1 {
             self.limits.push(Limit::Combined { actions });
         }

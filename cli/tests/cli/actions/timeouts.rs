@@ -2,6 +2,7 @@
 
 #![cfg(test)]
 
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
@@ -24,6 +25,23 @@ fn a_message_has_come() {
     let other = thread::spawn(move || assert_eq!(receiver.recv_timeout(LIMIT), Ok(1)));
     sender.send(1).unwrap();
     other.join().unwrap();
+}
+
+/// A wait that begins only if a load returns an older value.
+#[test]
+fn a_message_is_awaited_after_a_stale_read() {
+    let (one, other) = (AtomicBool::new(false), AtomicBool::new(false));
+    let (sender, receiver) = channel();
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            one.store(true, Relaxed);
+            other.store(true, Relaxed);
+            sender.send(1).unwrap();
+        });
+        if other.load(Relaxed) && !one.load(Relaxed) {
+            assert_eq!(receiver.recv_timeout(LIMIT), Ok(1));
+        }
+    });
 }
 
 /// A permit that can be handed to the one that waits for it.

@@ -41,6 +41,7 @@ pub use intermezzo_sdk as sdk;
 #[cfg(feature = "unmodified")]
 pub mod unmodified {
     pub use intermezzo_explorer::unmodified::*;
+    pub use intermezzo_macros::global_allocator;
     use std::path::PathBuf;
 
     /// Notes that this test binary was compiled so that the counts of `Arc` are seen. `overlays` is the directory of their

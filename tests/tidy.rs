@@ -286,6 +286,7 @@ fn unsafe_code_stays_in_its_rooms() {
         // Ordinary crates with data races, and without.
         "cli/tests/cli/configured.rs",
         "cli/tests/cli/races/",
+        "cli/tests/cli/allocators",
         "cli/tests/cli/freed/",
         "cli/tests/cli/reuse/",
         "cli/tests/cli/seeded/",

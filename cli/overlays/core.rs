@@ -5,6 +5,10 @@
 pub use ::core::*;
 pub use intermezzo_overlay_std::{arch, hint};
 
+// For what `#[global_allocator]` becomes.
+#[doc(hidden)]
+pub use intermezzo_overlay_std::{__intermezzo, __std};
+
 /// `core::sync`
 pub mod sync {
     pub use ::core::sync::*;

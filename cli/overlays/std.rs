@@ -223,26 +223,31 @@ pub mod prelude {
     pub mod v1 {
         pub use ::std::prelude::v1::*;
         pub use crate::{dbg, eprint, eprintln, print, println, thread_local};
+        pub use intermezzo::unmodified::global_allocator;
     }
     /// `std::prelude::rust_2015`
     pub mod rust_2015 {
         pub use ::std::prelude::rust_2015::*;
         pub use crate::{dbg, eprint, eprintln, print, println, thread_local};
+        pub use intermezzo::unmodified::global_allocator;
     }
     /// `std::prelude::rust_2018`
     pub mod rust_2018 {
         pub use ::std::prelude::rust_2018::*;
         pub use crate::{dbg, eprint, eprintln, print, println, thread_local};
+        pub use intermezzo::unmodified::global_allocator;
     }
     /// `std::prelude::rust_2021`
     pub mod rust_2021 {
         pub use ::std::prelude::rust_2021::*;
         pub use crate::{dbg, eprint, eprintln, print, println, thread_local};
+        pub use intermezzo::unmodified::global_allocator;
     }
     /// `std::prelude::rust_2024`
     pub mod rust_2024 {
         pub use ::std::prelude::rust_2024::*;
         pub use crate::{dbg, eprint, eprintln, print, println, thread_local};
+        pub use intermezzo::unmodified::global_allocator;
     }
 }
 

@@ -8,9 +8,42 @@
 
 pub use std::alloc::{GlobalAlloc, Layout, LayoutError, System, handle_alloc_error};
 
+#[cfg(feature = "unmodified")]
+use intermezzo_engine::runtime::in_allocator;
 use intermezzo_engine::runtime::{Engine, Site};
 use intermezzo_sdk::{BlockKind, SyncVar};
 use std::fmt;
+
+/// The program's own global allocator, in unmodified code. What it does with atomics, locks and thread-locals of its own
+/// is no operation of a test.
+#[cfg(feature = "unmodified")]
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct OfProgram<A: 'static>(pub &'static A);
+
+// SAFETY: it passes everything on.
+#[cfg(feature = "unmodified")]
+unsafe impl<A: GlobalAlloc> GlobalAlloc for OfProgram<A> {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: as the caller says.
+        in_allocator(|| unsafe { self.0.alloc(layout) })
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: as the caller says.
+        in_allocator(|| unsafe { self.0.alloc_zeroed(layout) })
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: as the caller says.
+        in_allocator(|| unsafe { self.0.dealloc(pointer, layout) });
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
+        // SAFETY: as the caller says.
+        in_allocator(|| unsafe { self.0.realloc(pointer, layout, new_size) })
+    }
+}
 
 /// Allocates memory of that layout: `std::alloc::alloc`. Returns null if there is none.
 ///

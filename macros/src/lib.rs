@@ -3,6 +3,7 @@
 //! Works on tokens, without a parser for the whole language, so it has no dependencies: every program that uses the
 //! facade builds this crate, too. The compiler checks the parts that are copied.
 
+mod allocator;
 mod arguments;
 mod cases;
 mod function;
@@ -20,6 +21,13 @@ pub fn test(attribute: TokenStream, item: TokenStream) -> TokenStream {
     // An editor needs the function to complete names in it, whatever is wrong with it or with its attribute.
     expanded(attribute, item.clone())
         .unwrap_or_else(|refusal| [item, refusal.into_compile_error()].into_iter().collect())
+}
+
+/// Replaces std's attribute in unmodified code: the program's allocator is called by ours.
+#[doc(hidden)]
+#[proc_macro_attribute]
+pub fn global_allocator(_: TokenStream, item: TokenStream) -> TokenStream {
+    allocator::called_by_ours(item)
 }
 
 /// Derives nothing. Builds without serde use it in place of serde's derive, so that types keep their attributes.

@@ -1,6 +1,7 @@
 //! Tests of the command line as a user sees it: the binary is run, and its output and exit code are checked.
 
 mod actions;
+mod allocators;
 mod baseline;
 mod breakpoints;
 mod broken;

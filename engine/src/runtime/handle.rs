@@ -20,6 +20,8 @@ thread_local! {
     static CURRENT: Cell<*mut Runtime> = const { Cell::new(std::ptr::null_mut()) };
     /// The runtime of this thread while code runs for which no runtime is current.
     static PUT_ASIDE: Cell<*mut Runtime> = const { Cell::new(std::ptr::null_mut()) };
+    /// `true` while code of the program's own global allocator runs on this thread.
+    static IN_ALLOCATOR: Cell<bool> = const { Cell::new(false) };
     /// `true` while `with` lends the runtime of this thread; kept only in builds with debug assertions.
     static LENT: Cell<bool> = const { Cell::new(false) };
 }
@@ -84,6 +86,36 @@ impl Drop for LentOpen {
 #[inline(always)]
 fn assert_not_lent() {
     debug_assert!(!LENT.get(), "a switch while the runtime is in use");
+}
+
+/// Calls a function of the program's own global allocator. Meanwhile this thread belongs to no execution.
+///
+/// An allocator is also called by the engine, whose state is in use then, and by look-alikes in the middle of an
+/// operation. So what it does to atomics, locks and thread-locals of its own is no operation of the test.
+#[inline]
+pub fn in_allocator<R>(f: impl FnOnce() -> R) -> R {
+    /// Notes that the function has returned.
+    struct Returned(bool);
+    impl Drop for Returned {
+        #[inline]
+        fn drop(&mut self) {
+            IN_ALLOCATOR.set(self.0);
+        }
+    }
+    let run = || {
+        let _returned = Returned(IN_ALLOCATOR.replace(true));
+        f()
+    };
+    match Engine::current() {
+        Some(engine) => engine.outside(run),
+        None => run(),
+    }
+}
+
+/// Returns `true` if code of the program's own global allocator runs on this thread.
+#[inline]
+pub fn is_in_allocator() -> bool {
+    IN_ALLOCATOR.get()
 }
 
 impl Engine {

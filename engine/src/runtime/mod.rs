@@ -103,7 +103,7 @@ pub use crash::Crash;
 pub use cut_off::{CutOffExecution, CutOffTime};
 pub use emergency::Emergency;
 pub use executor::{Executor, Limits, TimeSpent};
-pub use handle::Engine;
+pub use handle::{Engine, in_allocator, is_in_allocator};
 pub use image::{set_statics_restored, statics_are_restored};
 pub use inspection::Inspection;
 pub use inspection::Inspector;

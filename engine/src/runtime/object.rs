@@ -16,8 +16,10 @@
 //!
 //! An identity is a word in the object, or, if the object has no room for that, its address: see `by_address.rs`.
 
+use super::handle::is_in_allocator;
 use super::image::{is_in_static, is_initial_static, statics_are_restored};
 use super::replicas::Dropper;
+use super::statics::note_of_allocator;
 use super::{Engine, Runtime, arena};
 use crate::record::{Gates, VAR_BITS, VARS_MAX, VarKind};
 #[cfg(feature = "unmodified")]
@@ -228,6 +230,12 @@ impl<B: ?Sized, I: Identity> Object<B, I> {
     /// Returns the body, for use as std would outside any execution.
     #[inline]
     pub fn outside(&self, site: Site) -> *mut B {
+        // What is noted about an object may allocate, and an allocator must not call itself without end.
+        if is_in_allocator() {
+            let address = self.address();
+            note_of_allocator(address..address + size_of_val(self));
+            return self.body.get();
+        }
         match self.id.word() {
             Some(word) => match word.load(Relaxed) {
                 UNUSED => self.first_use_outside(),

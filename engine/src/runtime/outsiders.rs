@@ -18,6 +18,7 @@
 
 use super::Runtime;
 use super::dispatch::Next;
+use super::handle::is_in_allocator;
 use super::naming::site_name;
 use super::object::{Embedded, Identity, Object};
 use super::watchdog;
@@ -396,7 +397,7 @@ pub fn open_for_task(execution: u64, task: u32, gates: Gates, site: Site) {
 /// that these gates may be open. The state's lock is held, or was released.
 #[inline]
 pub fn opened_outside(identity: &Embedded, gates: Gates) {
-    if watchdog::any_worker() {
+    if watchdog::any_worker() && !is_in_allocator() {
         post(identity, None, gates);
     }
 }
@@ -427,6 +428,7 @@ impl<B: ?Sized, I: Identity> Object<B, I> {
     pub fn opened_for_task(&self, task: u32, gates: Gates) {
         if let Some(identity) = self.word()
             && watchdog::any_worker()
+            && !is_in_allocator()
         {
             post(identity, Some(task), gates);
         }

@@ -7,7 +7,7 @@
 use super::image::{set_statics_restored, writable_parts_of_program};
 use std::ops::Range;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 /// `true` if the look-alikes are laid over std in this program.
 static LAID_OVER_STD: AtomicBool = AtomicBool::new(false);
@@ -99,8 +99,57 @@ pub(super) fn restore_statics() {
         let now = unsafe { std::slice::from_raw_parts(*place, bytes.len()) };
         // Some cannot be written, after the loader has put addresses into them: these never change.
         if now != &**bytes {
-            // SAFETY: as above.
-            unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), *place, bytes.len()) };
+            let mut from = 0;
+            while from < bytes.len() {
+                let not = of_allocator_after(place.addr() + from);
+                let offset = |address: usize| address.saturating_sub(place.addr()).min(bytes.len());
+                let (begin, end) = (offset(not.start), offset(not.end));
+                // SAFETY: as above. `from` and `begin` are offsets in these bytes.
+                unsafe {
+                    std::ptr::copy_nonoverlapping(
+                        bytes.as_ptr().add(from),
+                        place.add(from),
+                        begin.saturating_sub(from),
+                    );
+                }
+                from = end;
+            }
         }
     }
+}
+
+/// The beginnings and the ends of objects in statics that the program's own global allocator uses. They are not
+/// restored: the allocator also serves the engine, between executions as well, and it may rely on their values. Not a
+/// list that could grow, because an allocator cannot allocate; more objects than this are restored.
+static OF_ALLOCATOR: [[AtomicUsize; 2]; 64] = [const { [const { AtomicUsize::new(0) }; 2] }; 64];
+
+/// Notes that the program's own global allocator uses an object with this memory.
+#[inline(never)]
+pub(super) fn note_of_allocator(object: Range<usize>) {
+    let is_kept = || kept_statics().any(|part| part.contains(&object.start));
+    for [begin, end] in &OF_ALLOCATOR {
+        match begin.load(Relaxed) {
+            0 if !is_kept() => return,
+            0 => {
+                if begin.compare_exchange(0, object.start, Relaxed, Relaxed).is_ok() {
+                    end.store(object.end, Relaxed);
+                    return;
+                }
+            }
+            known if known == object.start => return,
+            _ => {}
+        }
+    }
+}
+
+/// Returns the first object of the allocator that ends after this address; an empty range behind all addresses if there
+/// is none.
+fn of_allocator_after(address: usize) -> Range<usize> {
+    let objects = OF_ALLOCATOR
+        .iter()
+        .map(|[begin, end]| begin.load(Relaxed)..end.load(Relaxed));
+    let after = objects.filter(|object| object.end > address);
+    after
+        .min_by_key(|object| object.start)
+        .unwrap_or(usize::MAX..usize::MAX)
 }

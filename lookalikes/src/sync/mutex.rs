@@ -5,7 +5,9 @@
 use super::poison::{self, Poison, is_withdrawn};
 use crate::name::named_by;
 use crate::traits::{around_value, shown_as_value};
-use intermezzo_engine::runtime::{Access, Body, Engine, Gates, Object, Site, VarKind, WaitLimits};
+use intermezzo_engine::runtime::{
+    Access, Body, Engine, Gates, Object, Site, VarKind, WaitLimits, is_in_allocator,
+};
 use intermezzo_sdk::SyncVarOp;
 use std::cell::UnsafeCell;
 use std::fmt;
@@ -136,8 +138,11 @@ impl<T: ?Sized> Mutex<T> {
         let body = self.object.outside(site);
         // SAFETY: the lock of std is shared.
         let raw = unsafe { &(*body).raw };
-        let held = raw.lock().unwrap_or_else(PoisonError::into_inner);
-        self.guard(body, Held::Outside(Some(Raw(Some(held)))))
+        let held = match is_in_allocator() {
+            true => lock_in_allocator(raw),
+            false => Raw(Some(raw.lock().unwrap_or_else(PoisonError::into_inner))),
+        };
+        self.guard(body, Held::Outside(Some(held)))
     }
 
     #[inline]
@@ -261,6 +266,24 @@ fn try_std(raw: &std::sync::Mutex<()>) -> Option<Raw<'_>> {
         Err(TryLockError::Poisoned(poisoned)) => Some(Raw(Some(poisoned.into_inner()))),
         Err(TryLockError::WouldBlock) => None,
     }
+}
+
+/// Takes std's lock for the program's own global allocator. If the test holds the lock and the engine allocates meanwhile,
+/// it would wait for itself: the process ends with a message.
+#[cold]
+fn lock_in_allocator(raw: &std::sync::Mutex<()>) -> Raw<'_> {
+    const MESSAGE: &[u8] =
+        b"intermezzo: the global allocator waits for a lock that a test holds, while intermezzo \
+        allocates memory: a test that takes a lock of its allocator cannot be explored\n";
+    for _ in 0..10_000 {
+        if let Some(held) = try_std(raw) {
+            return held;
+        }
+        // Another thread may be in the allocator.
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    _ = std::io::Write::write_all(&mut std::io::stderr(), MESSAGE);
+    std::process::abort();
 }
 
 /// Tries std's lock for a task whose gate is open: only a thread that is not controlled can hold it, or a task that was

@@ -128,16 +128,13 @@ static OF_ALLOCATOR: [[AtomicUsize; 2]; 64] = [const { [const { AtomicUsize::new
 pub(super) fn note_of_allocator(object: Range<usize>) {
     let is_kept = || kept_statics().any(|part| part.contains(&object.start));
     for [begin, end] in &OF_ALLOCATOR {
-        match begin.load(Relaxed) {
-            0 if !is_kept() => return,
-            0 => {
-                if begin.compare_exchange(0, object.start, Relaxed, Relaxed).is_ok() {
-                    end.store(object.end, Relaxed);
-                    return;
-                }
-            }
-            known if known == object.start => return,
-            _ => {}
+        let known = begin.load(Relaxed);
+        if known == object.start || known == 0 && !is_kept() {
+            return;
+        }
+        if known == 0 && begin.compare_exchange(0, object.start, Relaxed, Relaxed).is_ok() {
+            end.store(object.end, Relaxed);
+            return;
         }
     }
 }

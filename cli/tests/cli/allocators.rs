@@ -59,3 +59,15 @@ fn allocators_may_use_what_tests_use() {
         assert!(finding.contains("left == right"), "{finding}");
     }
 }
+
+#[test]
+fn a_lock_of_the_allocator_that_a_test_holds_ends_with_a_message() {
+    let project = project_of("with_a_held_allocator", "", "");
+    let (_, allocator) = PROGRAMS.into_iter().find(|(name, _)| *name == "locking").unwrap();
+    let holding = allocator.replace("\n    1\n", "\n    *ALLOCATOR.0.lock().unwrap()\n");
+    assert_ne!(holding, allocator);
+    throw_away::write(&project.join("tests/held.rs"), &format!("{holding}{TESTS}"));
+    let ran = run(&project, &["test", "--unmodified", "--", "--", "both_push"]).ends_with(1);
+    let message = "the global allocator waits for a lock that a test holds";
+    assert!(ran.stderr.contains(message), "{}", ran.stderr);
+}

@@ -1,4 +1,4 @@
-//! The `#[intermezzo::test]` attribute.
+//! The `#[intermezzo::test]` attribute, and the `#[global_allocator]` of unmodified code.
 //!
 //! Works on tokens, without a parser for the whole language, so it has no dependencies: every program that uses the
 //! facade builds this crate, too. The compiler checks the parts that are copied.
